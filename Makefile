@@ -41,7 +41,8 @@ unit:
 # The wheel, built as `pip install .` builds it, but of what the tests above have compiled; installed in a virtual environment of its
 # own, and tested from there: the tests, and the examples of the documentation. pip is the machine's: an environment without one is
 # made in a moment, and needs no package that some systems split off. Compiled modules are kept, whatever the environment says: the
-# workers of the tests on Dask are processes that import everything again.
+# workers of the tests on Dask are processes that import everything again. A file of tests goes to one of as many processes as there
+# are cores, and its fixtures with it.
 python:
 	rm -rf $(VENV)
 	$(PYTHON) -m venv --without-pip $(VENV)
@@ -50,7 +51,8 @@ python:
 		$(PIP) install --no-build-isolation --no-deps --no-index .
 	$(STUBS)
 	diff -u python/dualgap/_dualgap.pyi $(VENV)/stubs/dualgap/_dualgap.pyi || { echo "run \`make stubs\`"; exit 1; }
-	PYTHONDONTWRITEBYTECODE= DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest --doctest-modules --pyargs dualgap python/tests
+	PYTHONDONTWRITEBYTECODE= DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest \
+		--numprocesses logical --dist loadfile --doctest-modules --pyargs dualgap python/tests
 
 # Whether the types of the Python package agree with each other. Needs the environment of the tests, as the next one does.
 types:

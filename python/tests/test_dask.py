@@ -82,7 +82,7 @@ def certified(distributed, local, X, y, sample_weight=None):
     same_bracket(distributed, local.fit(X, y, sample_weight))
 
 
-# Without momentum the same shards need three times as many rounds.
+# Without a centre the same shards need several times as many rounds.
 @pytest.mark.parametrize(("loss", "lam", "most"), [("hinge", 1e-2, 60), ("logistic", 1e-3, 50)])
 def test_dask_arrays_give_the_model_of_one_machine(client, examples, loss, lam, most):
     X, y = examples

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::print_of;
 use dualgap::dual::Witness;
-use dualgap::dual::shard::{self, Change, DualPart, LossPart, Rounds};
+use dualgap::dual::shard::{self, Change, DualPart, LossPart, Move, Rounds};
 use dualgap::linalg::Measured;
 use dualgap::run::Stop;
 use dualgap::task::{Method, Outcome};
@@ -48,17 +48,17 @@ impl Shard {
             .unwrap_or_else(|| Err(unknown(structure)))
     }
 
-    /// Take steps for so many passes around the position of all shards; return the change as bytes.
+    /// Take steps for so many passes around the position of all shards, where `share` is λ/λ'; return the change as bytes.
     fn round<'py>(
         &self,
         py: Python<'py>,
         at: &Position,
-        momentum: f64,
+        share: f64,
         sigma: f64,
         passes: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let v = at.0.ahead(momentum);
-        let round = move |shard: &mut dyn Rounds| shard.round(&v, momentum, sigma, passes);
+        let start = at.0.start(share);
+        let round = move |shard: &mut dyn Rounds| shard.round(&start, share, sigma, passes);
         let change = self.call(py, move |shard| round(shard).map(|it| it.to_bytes()))?;
         Ok(PyBytes::new(py, &change))
     }
@@ -218,29 +218,34 @@ fn added<T>(
     Ok(sum)
 }
 
-/// v, and by how much the last round has changed it.
+/// Where all shards are: v, the weights, and the centre of the next round.
 #[pyclass(module = "dualgap._dualgap")]
 pub struct Position(shard::Position);
 
 #[pymethods]
 impl Position {
-    /// Return the position at this v, with its last change unless there was none; both as bytes.
+    /// Return the position at this v, with the centre at its weights.
     #[new]
-    #[pyo3(signature = (v, moved=None))]
-    fn new(v: &[u8], moved: Option<&[u8]>) -> PyResult<Self> {
-        let mut at = shard::Position::new(numbers(v)?);
-        if let Some(moved) = moved {
-            at.moved = numbers(moved)?;
-        }
-        if at.moved.len() != at.v.len() {
-            return Err(PyValueError::new_err("v and its change have different lengths"));
-        }
-        Ok(Self(at))
+    fn new(whole: &Whole, v: &[u8]) -> PyResult<Self> {
+        Ok(Self(shard::Position::new(&whole.whole, numbers(v)?)))
     }
 
-    /// Go a share of a change.
-    fn go(&mut self, change: &[u8], gamma: f64) -> PyResult<()> {
-        self.0.go(&Change::from_bytes(change).or_raise()?, gamma).or_raise()
+    /// Return a position from its bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        shard::Position::from_bytes(bytes).map(Self).or_raise()
+    }
+
+    /// Return the position as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// Go the share γ of a change after a round, where λ/λ' was `share` and will be `next`.
+    fn go(&mut self, whole: &Whole, change: &[u8], to: (f64, f64, f64)) -> PyResult<()> {
+        let (gamma, share, next) = to;
+        let change = Change::from_bytes(change).or_raise()?;
+        self.0.go(&whole.whole, &change, &Move { gamma, share, next }).or_raise()
     }
 
     /// Replace v by the one that was rebuilt from the points.
@@ -248,18 +253,23 @@ impl Position {
         self.0.settle(numbers(v)?).or_raise()
     }
 
-    /// Return v as bytes.
-    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes_of(py, &self.0.v)
+    /// Take the momentum away.
+    fn rest(&mut self) {
+        self.0.rest();
     }
 
-    /// Return the last change of v as bytes.
-    fn moved<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes_of(py, &self.0.moved)
+    /// Return v as bytes.
+    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes_of(py, self.0.v())
+    }
+
+    /// Return the weights that the last round has ended at, as bytes.
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes_of(py, self.0.weights())
     }
 }
 
-/// The momentum and σ' of the rounds.
+/// The κ and σ' of the rounds.
 #[pyclass(module = "dualgap._dualgap")]
 pub struct Course(shard::Course);
 
@@ -281,21 +291,23 @@ impl Course {
         self.0.sigma()
     }
 
-    /// The momentum of the next round.
+    /// λ/λ' of the next round.
     #[getter]
-    fn momentum(&self) -> f64 {
-        self.0.momentum()
+    fn share(&self) -> f64 {
+        self.0.share()
     }
 
-    /// Begin the momentum anew.
-    fn restart(&mut self) {
-        self.0.restart();
-    }
-
-    /// Go the best share of the change of all shards, and return it.
-    fn step(&mut self, whole: &Whole, at: &mut Position, change: &[u8]) -> PyResult<f64> {
+    /// Go the best share of the change of all shards; return it, and λ/λ' of the round and of the next one.
+    fn step(
+        &mut self,
+        whole: &Whole,
+        at: &mut Position,
+        change: &[u8],
+    ) -> PyResult<(f64, f64, f64)> {
         let change = Change::from_bytes(change).or_raise()?;
-        self.0.step(&whole.whole, &mut at.0, &change).or_raise()
+        let Move { gamma, share, next } =
+            self.0.step(&whole.whole, &mut at.0, &change).or_raise()?;
+        Ok((gamma, share, next))
     }
 
     /// Return the state as JSON.

@@ -36,7 +36,7 @@ _KEYWORDS = """
         Where the client writes the dual points of all shards now and then. If the file is there when `fit` begins, the run goes
         on from it: after a client that was killed, or another scheduler. It must be of the same shards and problem.
 
-    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``momentum``, ``gamma``, ``seconds`` and
+    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``share`` (λ/λ'), ``gamma``, ``seconds`` and
     ``bytes`` of every round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
     and how many of them went on from a state that the client had.
 """

@@ -21,6 +21,8 @@ _FIRST_PASSES = 2
 _CERTIFY_AFTER = 0.2
 #: v of the rounds may differ from that of the points by this share of its largest entry: it is rounded in every round.
 _DRIFT = 1e-11
+#: What a position has beside a change, where there is none.
+_STILL = (0.0, 1.0, 1.0)
 #: The states of the shards are fetched after this many seconds at least, and this many times as long as it takes.
 _KEEP_SECONDS, _KEEP_SHARE = 1.0, 20.0
 
@@ -63,17 +65,19 @@ class Rounds:
         self.course = _dualgap.Course(len(cluster))
         self.position: _dualgap.Position | None = None
         #: What the workers' positions have to follow: the step, and its payload.
-        self.step: Step = (0, "whole", 0.0)
+        self.step: Step = (0, "whole", _STILL)
         self.payload: bytes = b""
         #: The last round that was taken, whether or not it came to an end, and what shards have to apply.
         self.taken = 0
         self.last: tuple[int, float] | None = None
-        #: Every round: its local passes, σ', momentum, the share that it went, seconds, and bytes that have travelled.
+        #: Every round: its local passes, σ', λ/λ', the share that it went, seconds, and bytes that have travelled.
         self.rounds: list[dict[str, Any]] = []
         self.history: list[dict[str, Any]] = []
         self.passes, self.certified_at = 0, 0
         #: The weights with the smallest primal value, the value, and the sum of their losses.
         self.best: tuple[bytes, float, bytes] | None = None
+        #: The primal value of the last certification.
+        self.primal: float | None = None
         self.dual = (0.0, 0.0)
         self.seconds, self.certify_seconds = 0.0, 0.0
         self.kept_at, self.keeping = cluster.clock(), 0.0
@@ -97,22 +101,20 @@ class Rounds:
                 done = self.passes - self.certified_at
                 certified = done < max(1.0, _CERTIFY_AFTER * self.passes) and not self._out(self.cluster.clock() - begin)
             except Lost:
-                # The shards that are left keep their points. v is computed from all of them again.
+                # The shards that are left keep their points. v is computed from all of them again; the centre of the rounds may stay.
                 self.cluster.recover()
-                self.course.restart()
-                self.last, self.position, certified = None, None, False
+                self.last, certified = None, False
 
     def _round(self) -> None:
         begin = self.cluster.clock()
         self.taken += 1
         passes, before, at = self._local_passes(), self.cluster.bytes, self.position
-        momentum, sigma = self.course.momentum, self.course.sigma
-        change, computing, _ = self._total(
-            "change", _shards.take_round, self.last, self.taken, momentum, sigma, passes
-        )
+        share, sigma = self.course.share, self.course.sigma
+        change, computing, _ = self._total("change", _shards.take_round, self.last, self.taken, share, sigma, passes)
         assert at is not None
-        gamma = self.course.step(self.whole, at, change)
-        self._moved("moved", change, gamma)
+        to = self.course.step(self.whole, at, change)
+        self._moved("moved", change, to)
+        gamma = to[0]
         self.last = self.taken, gamma
         seconds = self.cluster.clock() - begin
         self.passes += passes
@@ -121,7 +123,7 @@ class Rounds:
             {
                 "passes": passes,
                 "sigma": sigma,
-                "momentum": momentum,
+                "share": share,
                 "gamma": gamma,
                 "seconds": seconds,
                 "computing": computing,
@@ -129,9 +131,9 @@ class Rounds:
             }
         )
 
-    def _moved(self, kind: str, payload: bytes, gamma: float = 0.0) -> None:
+    def _moved(self, kind: str, payload: bytes, to: tuple[float, float, float] = _STILL) -> None:
         """Say how the position has changed since the workers were last told."""
-        self.step, self.payload = (self.step[0] + 1, kind, gamma), payload
+        self.step, self.payload = (self.step[0] + 1, kind, to), payload
 
     def _total(self, kind: str, function: Callable[..., Part], *arguments: Any) -> Part:
         """Add what shards find at the position, and send it whole to workers that do not have the one before."""
@@ -142,9 +144,9 @@ class Rounds:
             except Behind:
                 at = self.position
                 assert at is not None
-                self._moved("whole", at.v() + at.moved())
+                self._moved("whole", at.to_bytes())
         # All workers have it now.
-        self.step, self.payload = (self.step[0], "held", 0.0), b""
+        self.step, self.payload = (self.step[0], "held", _STILL), b""
         return part
 
     def _local_passes(self) -> int:
@@ -156,13 +158,13 @@ class Rounds:
         """Return the position, after a look whether it has drifted from the v of all points by rounding."""
         at = self.position
         if at is None:
-            at = self.position = _dualgap.Position(v)
-            self._moved("whole", v + at.moved())
+            at = self.position = _dualgap.Position(self.whole, v)
+            self._moved("whole", at.to_bytes())
             return at
         exact, near = np.frombuffer(v), np.frombuffer(at.v())
         if np.abs(exact - near).max() > _DRIFT * np.abs(exact).max():
             at.settle(v)
-            self._moved("whole", v + at.moved())
+            self._moved("whole", at.to_bytes())
         return at
 
     def _certify(self) -> None:
@@ -172,10 +174,15 @@ class Rounds:
         self.last = None
         at = self._position(v)
         part, _, _ = self._total("losses", _shards.losses)
-        w = self.whole.weights(at.v())
+        w = at.weights()
         (primal, error), certified = self.whole.primal(w, part)
         if certified and (self.best is None or primal < self.best[1]):
             self.best = w, primal, part
+        if self.primal is not None and primal > self.primal:
+            # The momentum has overshot.
+            at.rest()
+            self._moved("rested", b"")
+        self.primal = primal
         self.certified_at = self.passes
         self.certify_seconds += self.cluster.clock() - begin
         best = primal if self.best is None else self.best[1]

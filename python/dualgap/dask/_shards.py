@@ -1,8 +1,8 @@
 """What runs on the workers: their shards, kept between calls under the name of the run and their number.
 
 A worker that was lost and started again has no shards: calls then raise :class:`ShardLost`, and the client opens them anew. All
-shards of a worker share one position (v and its last change), which follows that of the client by the changes of the rounds: they
-travel sparse if they are. A worker that has missed one raises :class:`Behind`, and is sent the whole.
+shards of a worker share one position (v, the weights and the centre of the rounds), which follows that of the client by the changes of
+the rounds: they travel sparse if they are. A worker that has missed one raises :class:`Behind`, and is sent the whole.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from . import _reading
 #: What a shard sends: bytes, the seconds that they took to compute, and how many bytes have travelled for them.
 Part = tuple[bytes, float, int]
 
-#: How the position has changed: its serial number; "whole", "moved" or "held", as all workers have it; and the share of a change.
-Step = tuple[int, str, float]
+#: How the position has changed: its serial number; "whole", "moved", "rested" or "held", as all workers have it; and of a move the share
+#: of the change, and λ/λ' before and after it.
+Step = tuple[int, str, tuple[float, float, float]]
 
 
 class ShardLost(RuntimeError):
@@ -119,15 +120,18 @@ def _apply(run: str, number: int, last: tuple[int, float] | None) -> _dualgap.Sh
 
 def _follow(run: str, step: Step, payload: bytes) -> _dualgap.Position:
     """Return the position after a step, which the first shard of a worker takes for the others."""
-    held, (serial, kind, gamma) = _run(run), step
+    held, (serial, kind, to) = _run(run), step
     with held.lock:
         if held.position is not None and held.serial == serial:
             return held.position
         if kind == "whole" and held.serial < serial:
-            half = len(payload) // 2
-            held.position = _dualgap.Position(payload[:half], payload[half:])
-        elif kind == "moved" and held.position is not None and held.serial == serial - 1:
-            held.position.go(payload, gamma)
+            held.position = _dualgap.Position.from_bytes(payload)
+        elif held.whole is None or held.position is None or held.serial != serial - 1:
+            raise Behind(held.serial)
+        elif kind == "moved":
+            held.position.go(held.whole, payload, to)
+        elif kind == "rested":
+            held.position.rest()
         else:
             raise Behind(held.serial)
         held.serial = serial
@@ -141,7 +145,7 @@ def take_round(
     payload: bytes,
     last: tuple[int, float] | None,
     now: int,
-    momentum: float,
+    share: float,
     sigma: float,
     passes: int,
 ) -> Part:
@@ -149,7 +153,7 @@ def take_round(
     shard = _apply(run, number, last)
     at = _follow(run, step, payload)
     begin = time.perf_counter()
-    change = shard.round(at, momentum, sigma, passes)
+    change = shard.round(at, share, sigma, passes)
     _run(run).pending[number] = now
     return change, time.perf_counter() - begin, len(change)
 
@@ -164,12 +168,10 @@ def dual(run: str, number: int, last: tuple[int, float] | None) -> Part:
 
 def losses(run: str, number: int, step: Step, payload: bytes) -> Part:
     """Return the shard's losses at the weights of the position."""
-    shard, held = _shard(run, number), _run(run)
+    shard = _shard(run, number)
     at = _follow(run, step, payload)
-    if held.whole is None:
-        raise ShardLost(number)
     begin = time.perf_counter()
-    part = shard.losses(held.whole.weights(at.v()))
+    part = shard.losses(at.weights())
     return part, time.perf_counter() - begin, len(part)
 
 

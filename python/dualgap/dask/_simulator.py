@@ -332,8 +332,8 @@ def measured_rates(estimator: Any, data: _Dealt) -> Rates:
         run.run()
         fitted = {kind: _fitted(cluster, kind) for kind in ("change", "dual", "losses")}
         assert run.position is not None
-        at = _dualgap.Position(run.position.v())
-        change = _shards._shard(cluster.run, 0).round(at, 0.0, 1.0, 1)
+        at = _dualgap.Position(whole, run.position.v())
+        change = _shards._shard(cluster.run, 0).round(at, 1.0, 1.0, 1)
         adding = _least(lambda: _dualgap.add_parts("change", [change, change]))
         stepping = _least(lambda: _dualgap.Course(1).step(whole, at, change))
         begin = time.perf_counter()

@@ -295,8 +295,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.order.wake_all();
     }
 
-    /// Begins a round of steps under another λ and offset, at this v, which the caller has computed from the points.
-    pub(super) fn begin_round(&mut self, lambda: f64, offset: Vec<f64>, v: Vec<f64>) {
+    /// Begins a round of steps under another link, λ and offset, at this v, which the caller has computed from the points.
+    pub(super) fn begin_round(&mut self, link: L, lambda: f64, offset: Vec<f64>, v: Vec<f64>) {
+        self.problem.link = link;
         if self.problem.lambda.to_bits() != lambda.to_bits() {
             self.problem.lambda = lambda;
             self.problem.weighed.rescale(lambda);

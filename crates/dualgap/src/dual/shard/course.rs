@@ -1,72 +1,149 @@
-//! The course of the rounds: where v is, how far a round goes, and with which momentum and σ' the next one begins.
+//! The course of the rounds: where the weights are, how far a round goes, and around which centre the next one is.
 //!
-//! Around the rounds is FISTA, with the local problems as its proximal steps (accelerated CoCoA+): with the momentum β they are
-//! posed at `v + β Δv`, Δv the last change, and each shard's `v_k` is extrapolated in the same way. The points themselves are not,
-//! so that they stay feasible. Shards that hold different examples of the same columns disagree about them, and without momentum
-//! the disagreement shrinks by a factor of only `1 − λ/s` a round, s the variance of the columns.
+//! Shards that hold different examples of the same columns disagree about them, and the disagreement shrinks by a factor of only
+//! `1 − λ/s` a round, s the variance of the columns. So the rounds are those of the proximal point method
+//! ([`proximal_point`](crate::dual)): with λ' = λ + κ they raise the dual of
 //!
-//! A change that lowers the dual is cut to the share that raises it most, and the momentum begins anew: the dual value never
-//! falls. The momentum also begins anew when the steps turn back.
+//! ```text
+//! P(w) + κ/2‖w − z‖²
+//! ```
 //!
-//! σ' has to be at least `ρ = ‖Σ d_k‖² / Σ ‖d_k‖²`, d_k the local steps. K is always enough; shards that have few columns in common
-//! need little more than 1. So σ' follows ρ, which the last round has shown.
+//! whose disagreement shrinks by `1 − λ'/s`, and which steps of single blocks solve sooner, too. After every round the centre z moves
+//! with momentum, `z ← w + β (w − w_before)`, `β = (1 − √q)/(1 + √q)`, `q = λ/λ'`. The points are feasible for the dual of P
+//! whatever the centre is, so that every round can be certified; the dual value of P may fall for a while.
+//!
+//! λ'/λ begins at 2, because many problems need two or three rounds, and grows to 16. From then on it follows what a round gains
+//! beside `κ/2‖w − z‖²`: if that is little, the round was solved more accurately than the next centre needs, and κ is too large; if
+//! it is much, the weights that determine the next centre are far from those of a solved round.
+//!
+//! σ' has to be at least `ρ = ‖Σ d_k‖² / Σ ‖d_k‖²`, d_k the local changes of v. K is always enough; shards that have few columns in
+//! common need little more than 1. So σ' follows ρ, which the last round has shown.
 
 use super::{Change, Whole};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// σ' falls by no more than this factor a round: the next steps may be others.
-const SLOWLY: f64 = 0.9;
+/// σ' falls by no more than this factor a round: the next changes may be others.
+const SLOWLY: f64 = 0.97;
 
-/// How far above the last ρ σ' stays, and to where it is raised when it was too small.
-const ABOVE: f64 = 1.05;
+/// How far above the last ρ σ' stays. Closer to it σ' is too small time and again, and the changes are cut.
+const ABOVE: f64 = 1.3;
+
+/// By how much σ' is raised when it was too small.
 const RAISED: f64 = 1.1;
 
-/// v, and by how much the last round has changed it. The workers have the same, and follow it by the changes alone.
+/// λ'/λ of the first round, and where the first rounds raise it to, by a factor of two each.
+const FIRST_RATIO: f64 = 2.0;
+const RISEN: f64 = 16.0;
+
+/// The smallest and the largest λ'/λ later. Beyond them the rounds went astray in all problems that were tried.
+const LEAST_RATIO: f64 = 4.0;
+const LARGEST_RATIO: f64 = 64.0;
+
+/// The gain of a round, in units of κ/2‖w − z‖², for which κ stays the same.
+const ENOUGH: std::ops::Range<f64> = 2.0..24.0;
+
+/// So many rounds in a row have to agree before κ changes: momentum makes it wander otherwise.
+const PATIENCE: i32 = 2;
+
+/// Where all shards are. The workers have the same, and follow it by the changes of v alone.
 ///
 /// ```
-/// use dualgap::dual::shard::{Change, Position};
-/// let mut at = Position::new(vec![1.0, 0.0]);
-/// at.go(&Change { v: vec![0.5, 2.0], rise: 1.0, square: 1.0 }, 0.5)?;
-/// assert_eq!(at.v, [1.25, 1.0]);
-/// assert_eq!(at.ahead(1.0), [1.5, 2.0]);
+/// use dualgap::dual::shard::{Change, Move, Position, Whole};
+/// use dualgap::term::Regulariser;
+/// let whole = Whole::new(0.1, Regulariser::PLAIN)?;
+/// let mut at = Position::new(&whole, vec![1.0, 0.0]);
+/// let change = Change { v: vec![0.5, 2.0], rise: 1.0, square: 1.0 };
+/// // Half of the change, after a round without a centre, and before another one.
+/// at.go(&whole, &change, &Move { gamma: 0.5, share: 1.0, next: 1.0 })?;
+/// assert_eq!(at.v(), [1.25, 1.0]);
+/// assert_eq!(at.weights(), [1.25, 1.0]);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
-    /// v.
-    pub v: Vec<f64>,
-    /// Its last change.
-    pub moved: Vec<f64>,
+    /// v of the points.
+    v: Vec<f64>,
+    /// The weights that the last round has ended at.
+    weights: Vec<f64>,
+    /// z.
+    centre: Vec<f64>,
+}
+
+/// How a position changes when a round has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Move {
+    /// The share of the change that all shards go.
+    pub gamma: f64,
+    /// λ/λ' of the round.
+    pub share: f64,
+    /// λ/λ' of the next one.
+    pub next: f64,
 }
 
 impl Position {
-    /// Returns the position at this v, before any change.
-    pub fn new(v: Vec<f64>) -> Self {
-        let moved = vec![0.0; v.len()];
-        Self { v, moved }
+    /// Returns the position at this v, with the centre at its weights.
+    pub fn new(whole: &Whole, v: Vec<f64>) -> Self {
+        let weights = whole.weights(&v);
+        Self { v, centre: weights.clone(), weights }
     }
 
-    /// Goes a share of a change. Every process does so with the same bits.
-    pub fn go(&mut self, change: &Change, gamma: f64) -> Result<()> {
+    /// Returns v of the points.
+    pub fn v(&self) -> &[f64] {
+        &self.v
+    }
+
+    /// Returns the weights that the last round has ended at, which a certificate is about.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Returns where a round with λ/λ' = `share` begins, as its own v: `q v + (1 − q) z`.
+    pub fn start(&self, share: f64) -> Vec<f64> {
+        self.v.iter().zip(&self.centre).map(|(v, z)| share * v + (1.0 - share) * z).collect()
+    }
+
+    /// Goes a share of a change, and moves the centre. Every process does so with the same bits.
+    pub fn go(&mut self, whole: &Whole, change: &Change, to: &Move) -> Result<()> {
         self.check(&change.v)?;
-        for ((v, moved), change) in self.v.iter_mut().zip(&mut self.moved).zip(&change.v) {
-            *moved = gamma * change;
-            *v += *moved;
+        let mut ended = self.start(to.share);
+        for ((ended, v), change) in ended.iter_mut().zip(&mut self.v).zip(&change.v) {
+            *ended += to.share * (to.gamma * change);
+            *v += to.gamma * change;
+        }
+        let before = std::mem::replace(&mut self.weights, whole.centred(to.share)?.weights(&ended));
+        let root = to.next.sqrt();
+        let momentum = (1.0 - root) / (1.0 + root);
+        for ((z, w), before) in self.centre.iter_mut().zip(&self.weights).zip(&before) {
+            *z = w + momentum * (w - before);
         }
         Ok(())
     }
 
-    /// Replaces v by the one that was rebuilt from the points, which differs by rounding.
+    /// Replaces v by the one that was rebuilt from the points. It differs by rounding, or because a shard has other points.
     pub fn settle(&mut self, v: Vec<f64>) -> Result<()> {
         self.check(&v)?;
         self.v = v;
         Ok(())
     }
 
-    /// Returns `v + momentum · moved`.
-    pub fn ahead(&self, momentum: f64) -> Vec<f64> {
-        self.v.iter().zip(&self.moved).map(|(v, moved)| v + momentum * moved).collect()
+    /// Takes the momentum away: the centre is where the weights are.
+    pub fn rest(&mut self) {
+        self.centre.clone_from(&self.weights);
+    }
+
+    /// Returns the position as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        super::parts::bytes(self)
+    }
+
+    /// Reads a position.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let at: Self = super::parts::read(bytes)?;
+        at.check(&at.v)?;
+        at.check(&at.weights)?;
+        at.check(&at.centre)?;
+        Ok(at)
     }
 
     fn check(&self, other: &[f64]) -> Result<()> {
@@ -86,15 +163,19 @@ pub struct Course {
     /// K.
     shards: f64,
     sigma: f64,
-    /// Nesterov's t, one without momentum.
-    t: f64,
+    /// λ'/λ.
+    ratio: f64,
+    /// Whether the first rounds have raised it.
+    risen: bool,
+    /// How many rounds in a row have asked for a larger κ, or less than zero for a smaller one.
+    votes: i32,
 }
 
 impl Course {
-    /// Begins without momentum, at the σ' that is safe for this many shards.
+    /// Begins at the σ' that is safe for this many shards.
     pub fn new(shards: usize) -> Self {
         let shards = shards.max(1) as f64;
-        Self { shards, sigma: shards, t: 1.0 }
+        Self { shards, sigma: shards, ratio: FIRST_RATIO, risen: false, votes: 0 }
     }
 
     /// Returns σ' of the next round.
@@ -102,44 +183,61 @@ impl Course {
         self.sigma
     }
 
-    /// Returns the momentum of the next round.
-    pub fn momentum(&self) -> f64 {
-        (self.t - 1.0) / self.next()
+    /// Returns λ/λ' of the next round.
+    pub fn share(&self) -> f64 {
+        1.0 / self.ratio
     }
 
-    fn next(&self) -> f64 {
-        0.5 * (1.0 + (1.0 + 4.0 * self.t * self.t).sqrt())
-    }
-
-    /// Begins the momentum anew, because a shard has other points than the last round left it.
-    pub fn restart(&mut self) {
-        self.t = 1.0;
-    }
-
-    /// Chooses which share of the change of all shards to go, and prepares the next round.
-    pub fn step(&mut self, whole: &Whole, at: &mut Position, change: &Change) -> Result<f64> {
+    /// Goes the best share of the change of all shards, prepares the next round, and returns how the position has changed.
+    pub fn step(&mut self, whole: &Whole, at: &mut Position, change: &Change) -> Result<Move> {
         at.check(&change.v)?;
         if !(change.rise.is_finite() && change.square >= 0.0 && change.square.is_finite()) {
             return Err(Error::setting("a change of the dual terms is not a finite number"));
         }
-        let momentum = self.momentum();
-        let (mut square, mut forward) = (0.0, 0.0);
-        for (change, moved) in change.v.iter().zip(&at.moved) {
-            let step = change - momentum * moved;
-            square += step * step;
-            forward += step * change;
-        }
-        let rho = if change.square > 0.0 { square / change.square } else { 1.0 };
-        let accepted = momentum > 0.0 && whole.gain(&at.v, change) >= 0.0;
-        let gamma = if accepted { 1.0 } else { whole.step(&at.v, change) };
-        self.t = if momentum > 0.0 && (!accepted || forward < 0.0) { 1.0 } else { self.next() };
+        let (share, inner, start) =
+            (self.share(), whole.centred(self.share())?, at.start(self.share()));
+        let scaled = Change { v: change.v.iter().map(|v| share * v).collect(), ..*change };
+        let gamma = inner.step(&start, &scaled);
+        let gain = inner.gain(&start, &scaled, gamma);
+        let ended: Vec<f64> = start.iter().zip(&scaled.v).map(|(v, d)| v + gamma * d).collect();
+        let apart = inner.weights(&ended).into_iter().zip(&at.centre).map(|(w, z)| (w - z).powi(2));
+        let far = 0.5 * whole.lambda() * (self.ratio - 1.0) * apart.sum::<f64>();
+        self.follow(change, gamma);
+        self.fit(gain / far);
+        let to = Move { gamma, share, next: self.share() };
+        at.go(whole, change, &to)?;
+        Ok(to)
+    }
+
+    /// Has σ' follow what the changes have needed.
+    fn follow(&mut self, change: &Change, gamma: f64) {
+        let together: f64 = change.v.iter().map(|v| v * v).sum();
+        let rho = if change.square > 0.0 { together / change.square } else { 1.0 };
         let mut sigma =
             if rho > self.sigma { RAISED * rho } else { (ABOVE * rho).max(SLOWLY * self.sigma) };
-        if !accepted && gamma < 1.0 {
+        if gamma < 1.0 {
             sigma = sigma.max(RAISED * self.sigma);
         }
         self.sigma = sigma.clamp(1.0, self.shards);
-        at.go(change, gamma)?;
-        Ok(gamma)
+    }
+
+    /// Has κ follow the gain of a round, in units of κ/2‖w − z‖²; none if the weights are at the centre.
+    fn fit(&mut self, gain: f64) {
+        if !self.risen {
+            self.ratio *= 2.0;
+            self.risen = self.ratio >= RISEN;
+            return;
+        }
+        let vote = match gain {
+            gain if gain < ENOUGH.start => -1,
+            gain if gain > ENOUGH.end => 1,
+            _ => 0,
+        };
+        self.votes = if vote * self.votes > 0 { self.votes + vote } else { vote };
+        if self.votes.abs() >= PATIENCE {
+            let factor = if self.votes > 0 { 2.0 } else { 0.5 };
+            self.ratio = (factor * self.ratio).clamp(LEAST_RATIO, LARGEST_RATIO);
+            self.votes = 0;
+        }
     }
 }

@@ -22,9 +22,9 @@ pub trait Rounds {
     /// Returns the number of weights.
     fn dim(&self) -> usize;
 
-    /// Takes steps for so many passes at this v of all shards, and returns what they have changed. v is that of the current
-    /// points, plus `momentum` times its change by the last round. A round that was not [applied](Self::apply) is undone first.
-    fn round(&mut self, v: &[f64], momentum: f64, sigma: f64, passes: u64) -> Result<Change>;
+    /// Takes steps for so many passes where the [position](super::Position) of all shards starts a round with λ/λ' = `share`, and
+    /// returns what they have changed. A round that was not [applied](Self::apply) is undone first.
+    fn round(&mut self, start: &[f64], share: f64, sigma: f64, passes: u64) -> Result<Change>;
 
     /// Goes this share of the last round's changes; does nothing if there is no round to apply.
     fn apply(&mut self, gamma: f64) -> Result<()>;
@@ -53,9 +53,8 @@ pub struct Shard<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     engine: Engine<'a, B, L>,
     settings: Settings,
-    /// v_k, and by how much the last round has changed it.
+    /// v_k.
     own: Vec<f64>,
-    moved: Vec<f64>,
     /// `Σ mass_i dual_i(α_i)`.
     terms: f64,
     pending: Option<Pending<B::Point>>,
@@ -98,9 +97,7 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
             ));
         }
         if L::COUPLED || L::SPREAD || blocks.quality().share().is_some() {
-            return Err(Error::setting(
-                "rounds on shards are for λ/2‖w‖² with or without the l1 norm, and for exact oracles or such with bounds",
-            ));
+            return Err(refused());
         }
         let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
         let problem = Problem::part(blocks, link.clone(), lambda, weights, total)?;
@@ -108,8 +105,8 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
         let (pool, points) = (engine.pool(), engine.points());
         let own = parallel::install(&pool, || problem.image(points));
         let terms = problem.weighed.terms(points)?;
-        let (settings, moved) = (settings.clone(), vec![0.0; own.len()]);
-        Ok(Self { blocks, problem, engine, settings, own, moved, terms, pending: None })
+        let settings = settings.clone();
+        Ok(Self { blocks, problem, engine, settings, own, terms, pending: None })
     }
 
     /// Goes back to the points before a round that was not applied.
@@ -139,31 +136,29 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
         self.own.len()
     }
 
-    fn round(&mut self, v: &[f64], momentum: f64, sigma: f64, passes: u64) -> Result<Change> {
-        self.check(v)?;
-        if !(sigma >= 1.0 && sigma.is_finite() && (0.0..=1.0).contains(&momentum)) {
+    fn round(&mut self, start: &[f64], share: f64, sigma: f64, passes: u64) -> Result<Change> {
+        self.check(start)?;
+        if !(sigma >= 1.0 && sigma.is_finite() && share > 0.0 && share <= 1.0) {
             return Err(Error::setting(format!(
-                "σ' is at least 1 and the momentum from 0 to 1, not {sigma} and {momentum}"
+                "σ' is at least 1, and λ/λ' above 0 and at most 1, not {sigma} and {share}"
             )));
         }
         self.undo();
-        let Self { blocks, problem, engine, own, moved, .. } = self;
-        // The local problem is around v_k + momentum · moved, and its steps begin at v_k.
-        let centre = own.iter().zip(&*moved).map(|(own, moved)| own + momentum * moved);
-        let offset = v.iter().zip(centre).map(|(v, centre)| v - sigma * centre).collect();
-        let first: Vec<f64> =
-            v.iter().zip(&*moved).map(|(v, moved)| v - sigma * momentum * moved).collect();
+        let Self { blocks, problem, engine, own, .. } = self;
+        let (lambda, kappa) = (problem.lambda, problem.lambda * (1.0 / share - 1.0));
+        let link = problem.link.strengthened(lambda, kappa).ok_or_else(refused)?;
+        let scale = sigma * share;
+        let offset = start.iter().zip(&*own).map(|(start, own)| start - scale * own).collect();
         let before = engine.points().to_vec();
-        engine.begin_round(problem.lambda / sigma, offset, first.clone());
+        engine.begin_round(link, lambda / scale, offset, start.to_vec());
         let steps = passes.saturating_mul(blocks.len() as u64);
         let calls = steps.saturating_mul(blocks.calls_per_step());
         engine.advance(&Quota { oracle_calls: calls, steps, pause: calls, halted: &|| false })?;
         let terms = problem.weighed.terms(engine.points())?;
-        let changes = engine.v().iter().zip(&first);
-        let change: Vec<f64> = changes.map(|(after, first)| (after - first) / sigma).collect();
-        let square =
-            change.iter().zip(&*moved).map(|(change, moved)| (change - momentum * moved).powi(2));
-        let (rise, square) = (terms - self.terms, square.sum());
+        let changes = engine.v().iter().zip(start);
+        let change: Vec<f64> = changes.map(|(after, start)| (after - start) / scale).collect();
+        let (rise, square) =
+            (terms - self.terms, change.iter().map(|change| change * change).sum());
         self.pending = Some(Pending { before, change: change.clone(), terms });
         Ok(Change { v: change, rise, square })
     }
@@ -187,7 +182,6 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
             change.iter_mut().for_each(|change| *change *= gamma);
         }
         self.own.iter_mut().zip(&change).for_each(|(own, change)| *own += change);
-        self.moved = change;
         Ok(())
     }
 
@@ -247,9 +241,14 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
         let (pool, points, problem) = (engine.pool(), engine.points(), &self.problem);
         self.own = parallel::install(&pool, || problem.image(points));
         self.terms = problem.weighed.terms(points)?;
-        self.moved.fill(0.0);
         self.engine = engine;
         self.pending = None;
         Ok(())
     }
+}
+
+fn refused() -> Error {
+    Error::setting(
+        "rounds on shards are for λ/2‖w‖² with or without the l1 norm, and for exact oracles or such with bounds",
+    )
 }

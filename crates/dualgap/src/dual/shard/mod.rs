@@ -7,7 +7,7 @@
 //! Σ_{i∈k} mass_i dual_i(α_i + Δ_i) − (λ/σ') g*(v + σ' Δv_k)
 //! ```
 //!
-//! This is a problem of the engine: λ/σ' in the place of λ, and `v − σ' v_k` as its offset. For σ' = K its gains add up: by Jensen's
+//! This is a problem of the engine: λ/σ' in the place of λ, and `v − σ' v_k` as its offset (and around a centre, λ' and its v). For σ' = K its gains add up: by Jensen's
 //! inequality `λ g*(v + Σ Δv_k) ≤ Σ (λ/K) g*(v + K Δv_k)`, whatever the regulariser. A smaller σ' allows longer steps, which
 //! may be too long together, so all shards go a common share γ of their changes:
 //!
@@ -21,15 +21,15 @@
 //! values with v_k, compensated and with their error bounds, and these are added in the order of the shards. A shard that
 //! starts again from an older point, or from its first one, changes v by a known amount and costs progress only.
 //!
-//! - `local`: a shard and its rounds. `parts`: what shards send. `whole`: what is made of it. `course`: momentum, σ' and v from round
-//!   to round.
+//! - `local`: a shard and its rounds. `parts`: what shards send. `whole`: what is made of it. `course`: the centre, σ' and v
+//!   from round to round.
 
 mod course;
 mod local;
 mod parts;
 mod whole;
 
-pub use course::{Course, Position};
+pub use course::{Course, Move, Position};
 pub use local::{Rounds, Shard};
 pub use parts::{Change, DualPart, LossPart};
 pub use whole::Whole;

@@ -57,6 +57,26 @@ impl Whole {
         Ok(Self { lambda, link })
     }
 
+    /// Returns λ.
+    pub(super) fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// Returns the problem of a round around a centre, where `share` is λ/λ': under λ' in the place of λ.
+    pub(super) fn centred(&self, share: f64) -> Result<Self> {
+        if !(share > 0.0 && share <= 1.0) {
+            return Err(Error::setting(format!("λ/λ' is above 0 and at most 1, not {share}")));
+        }
+        let link = match &self.link {
+            AnyLink::L2 => AnyLink::L2,
+            AnyLink::ElasticNet(link) => {
+                let kappa = self.lambda * (1.0 / share - 1.0);
+                AnyLink::ElasticNet(link.strengthened(self.lambda, kappa).unwrap_or(*link))
+            }
+        };
+        Ok(Self { lambda: self.lambda / share, link })
+    }
+
     /// Returns the weights at this v.
     pub fn weights(&self, v: &[f64]) -> Vec<f64> {
         with_link!(self, link => link.weights(v))
@@ -72,12 +92,13 @@ impl Whole {
         with_link!(self, link => Losses::of(all.0).penalised(link, self.lambda, &[], w))
     }
 
-    /// Returns by how much the dual rises if all shards go their whole changes.
-    pub fn gain(&self, v: &[f64], change: &Change) -> f64 {
+    /// Returns a lower bound on the rise of the dual when all shards go this share of their changes.
+    pub fn gain(&self, v: &[f64], change: &Change, gamma: f64) -> f64 {
         with_link!(self, link => {
-            let after: Vec<f64> = v.iter().zip(&change.v).map(|(v, change)| v + change).collect();
+            let after: Vec<f64> =
+                v.iter().zip(&change.v).map(|(v, change)| v + gamma * change).collect();
             let conjugates = link.conjugate(&after).value - link.conjugate(v).value;
-            change.rise - self.lambda * conjugates
+            gamma * change.rise - self.lambda * conjugates
         })
     }
 

@@ -65,7 +65,7 @@ impl<S: Structure> Task<S> {
     /// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
     /// let (first, second) = (data.subset(&[0]), data.subset(&[1]));
     /// let round = |part: &Examples| {
-    ///     task.with_shard(part, 2.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 0.0, 2.0, 1))
+    ///     task.with_shard(part, 2.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 1.0, 2.0, 1))
     /// };
     /// let mut change = round(&first)?;
     /// change.add(&round(&second)?)?;

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::data::{DataSet, Examples, PrintParts, Sequences, print_of};
-use crate::dual::shard::{Change, Course, DualPart, LossPart, Position, Rounds};
+use crate::dual::shard::{Change, Course, DualPart, LossPart, Move, Position, Rounds};
 use crate::dual::{Settings, Witness};
 use crate::linalg::Random;
 use crate::run::{Budget, Certificate, Stop};
@@ -35,16 +35,15 @@ fn rounds<S: Structure<Data: PrintParts>>(
     rounds_with(task, data, sizes, tolerance, lost, true)
 }
 
-/// The same, with momentum or without.
+/// The same, around a centre that moves or without one.
 fn rounds_with<S: Structure<Data: PrintParts>>(
     task: &Task<S>,
     data: &S::Data,
     sizes: &[usize],
     tolerance: f64,
     lost: Option<usize>,
-    momentum: bool,
+    centred: bool,
 ) -> (Model<S>, Vec<f64>) {
-    let accelerated = momentum;
     let mut places = 0..data.len();
     let parts: Vec<S::Data> =
         sizes.iter().map(|&n| data.subset(&places.by_ref().take(n).collect::<Vec<_>>())).collect();
@@ -77,7 +76,7 @@ fn rounds_with<S: Structure<Data: PrintParts>>(
         .collect();
     let whole = task.whole().unwrap();
     let (mut course, mut at) = (Course::new(shards.len()), None::<Position>);
-    let (mut duals, mut state) = (Vec::new(), Vec::new());
+    let (mut duals, mut state, mut before) = (Vec::new(), Vec::new(), f64::INFINITY);
     for round in 0..2000 {
         let sums: Vec<DualPart> = shards
             .iter_mut()
@@ -85,14 +84,18 @@ fn rounds_with<S: Structure<Data: PrintParts>>(
             .collect();
         let dual = whole.dual(tree(&sums, &|a: &mut DualPart, b| a.add(b).unwrap()));
         duals.push(dual.value.value);
-        let w = whole.weights(&dual.v);
-        let at = at.get_or_insert_with(|| Position::new(dual.v.clone()));
+        let at = at.get_or_insert_with(|| Position::new(&whole, dual.v.clone()));
         at.settle(dual.v.clone()).unwrap();
+        let w = at.weights().to_vec();
         let losses: Vec<LossPart> = shards
             .iter_mut()
             .map(|shard| LossPart::from_bytes(&shard.losses(&w).unwrap().to_bytes()).unwrap())
             .collect();
         let primal = whole.primal(&w, tree(&losses, &|a: &mut LossPart, b| a.add(b)));
+        if primal.value.value > before {
+            at.rest();
+        }
+        before = primal.value.value;
         let certificate = primal.certificate(dual.value).unwrap();
         if certificate.relative_gap() <= tolerance {
             let model = joined(task, data, &parts, &mut shards, w, certificate);
@@ -104,20 +107,24 @@ fn rounds_with<S: Structure<Data: PrintParts>>(
         if Some(round) == lost {
             // Its v has changed, so that the next certification comes before the next round.
             shards[0].restore(&state).unwrap();
-            course.restart();
             continue;
         }
-        let (momentum, sigma) = (course.momentum(), course.sigma());
+        let (share, sigma) =
+            if centred { (course.share(), course.sigma()) } else { (1.0, sizes.len() as f64) };
+        let start = at.start(share);
         let changes: Vec<Change> = shards
             .iter_mut()
-            .map(|shard| shard.round(&at.ahead(momentum), momentum, sigma, 2).unwrap())
+            .map(|shard| shard.round(&start, share, sigma, 2).unwrap())
             .map(|change| Change::from_bytes(&change.to_bytes()).unwrap())
             .collect();
         let change = tree(&changes, &|a: &mut Change, b| a.add(b).unwrap());
-        let gamma = course.step(&whole, at, &change).unwrap();
-        if !accelerated {
-            course.restart();
-        }
+        let gamma = if centred {
+            course.step(&whole, at, &change).unwrap().gamma
+        } else {
+            let gamma = whole.step(at.v(), &change);
+            at.go(&whole, &change, &Move { gamma, share, next: share }).unwrap();
+            gamma
+        };
         shards.iter_mut().for_each(|shard| shard.apply(gamma).unwrap());
     }
     panic!("the rounds do not end: {duals:?}");
@@ -159,10 +166,11 @@ fn joined<S: Structure<Data: PrintParts>>(
 /// The joined model is certified like any other, with the same numbers up to rounding, and so is a file of it; and its bracket
 /// has the optimum of one machine in it.
 fn agrees<S: Structure<Data: PrintParts>>(task: &Task<S>, data: &S::Data, sizes: &[usize]) {
-    let (model, duals) = rounds(task, data, sizes, 1e-4, None);
+    let (model, _) = rounds(task, data, sizes, 1e-4, None);
+    let (_, duals) = rounds_with(task, data, sizes, 1e-2, None, false);
     assert!(
         duals.is_sorted_by(|a, b| *b >= a - 1e-12 * a.abs()),
-        "a round lowers the dual: {duals:?}"
+        "a round without a centre lowers the dual: {duals:?}"
     );
     let (ours, verified) = (model.certificate, model.certify(data).unwrap().certificate);
     let rounding = ours.rounding_error + verified.rounding_error;
@@ -228,9 +236,9 @@ fn classes_and_chains_on_shards_are_those_of_one_machine() {
     agrees(&Task::new(Chain::default(), Penalty::ridge(0.1)), &data, &[1, 8, 3]);
 }
 
-/// Shards of examples with the same columns disagree about them, and without momentum for long.
+/// Shards of examples with the same columns disagree about them, and without a centre for long.
 #[test]
-fn momentum_saves_many_of_the_rounds() {
+fn the_centre_saves_most_of_the_rounds() {
     // Columns of variance one, and labels that another one, which the examples do not have, makes noisy.
     let all: Vec<Vec<f64>> = rows(240, 8, 5)
         .into_iter()
@@ -240,10 +248,12 @@ fn momentum_saves_many_of_the_rounds() {
     let labels: Vec<&str> = all.iter().map(|row| if noisy(row) { "yes" } else { "no" }).collect();
     let inputs: Vec<Vec<f64>> = all.iter().map(|row| row[..7].to_vec()).collect();
     let data = Examples::from_dense(&inputs, &labels).unwrap();
-    let task = Task::new(Linear::new(ScalarLoss::Logistic), Penalty::ridge(1e-3));
-    let count = |momentum| rounds_with(&task, &data, &[80; 3], 1e-3, None, momentum).1.len();
-    let (with, without) = (count(true), count(false));
-    assert!(3 * with < 2 * without, "{with} rounds with momentum, {without} without");
+    for loss in [ScalarLoss::Logistic, ScalarLoss::Hinge] {
+        let task = Task::new(Linear::new(loss), Penalty::ridge(1e-3));
+        let count = |centred| rounds_with(&task, &data, &[80; 3], 1e-2, None, centred).1.len();
+        let (with, without) = (count(true), count(false));
+        assert!(2 * with < without, "{loss:?}: {with} rounds around a centre, {without} without");
+    }
 }
 
 #[test]
@@ -283,7 +293,7 @@ fn what_shards_cannot_do_is_refused() {
     assert!(!restored(&task.at_lambda(0.2).unwrap(), &data, &state));
     assert!(!restored(&task, &data, &state[..state.len() / 2]));
     let wrong =
-        task.with_shard(&data, 6.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 0.0, 1.0, 1));
+        task.with_shard(&data, 6.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 1.0, 1.0, 1));
     assert!(wrong.is_err(), "another number of weights");
 }
 
@@ -296,7 +306,7 @@ fn a_shard_goes_on_from_its_state_with_the_same_bits() {
         let work = |shard: &mut dyn Rounds| {
             let mut v = vec![0.0; dim];
             for round in 0..6 {
-                let change = shard.round(&v, 0.0, 1.0, 1)?;
+                let change = shard.round(&v, 1.0, 1.0, 1)?;
                 shard.apply(1.0)?;
                 v.iter_mut().zip(&change.v).for_each(|(v, change)| *v += change);
                 shard.dual()?;
