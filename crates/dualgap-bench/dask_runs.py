@@ -276,7 +276,7 @@ def main() -> None:
     one.set_defaults(call=kills)
     for name, default in (("runs", 3), ("kills", 10), ("workers", 3), ("shards", 5), ("examples", 4000), ("seed", 0)):
         one.add_argument(f"--{name}", type=int, default=default)
-    for name, number in (("every", 3.0), ("pause", 0.5), ("tolerance", 1e-7)):
+    for name, number in (("every", 2.0), ("pause", 2.0), ("tolerance", 1e-7)):
         one.add_argument(f"--{name}", type=float, default=number)
     two = commands.add_parser("scaling", help="workers beside threads")
     two.set_defaults(call=scaling)

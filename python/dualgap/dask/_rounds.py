@@ -14,9 +14,10 @@ from ._cluster import Cluster, Lost
 from ._shards import Behind, Part, Step
 
 #: The most local passes of a round. More of them gain little: the other shards' changes are unknown to them.
-_MOST_PASSES = 8
-#: The local passes of the first round.
-_FIRST_PASSES = 2
+_MOST_PASSES = 4
+#: The local passes of the first round, and the fewest of any that chooses them itself: with one, the centre of the rounds moves before the
+#: shards have settled around it, and letters in two shards took 184 rounds in the place of 19.
+_FEWEST_PASSES = 2
 #: Certify when this share of all passes so far was done since the last certification, and a pass at least.
 _CERTIFY_AFTER = 0.2
 #: v of the rounds may differ from that of the points by this share of its largest entry: it is rounded in every round.
@@ -39,13 +40,13 @@ def next_passes(given: str | int | list[int], rounds: list[dict[str, Any]], left
     if given != "auto":
         return min(max(1, int(given)), left)
     if not rounds:
-        return min(_FIRST_PASSES, left)
+        return min(_FEWEST_PASSES, left)
     last = rounds[-1]
     a_pass = max(last["computing"] / last["passes"], 1e-6)
     wanted = (last["seconds"] - last["computing"]) / a_pass
     # Times are noisy: not more than twice or half as many as before.
     wanted = min(max(wanted, last["passes"] / 2), 2 * last["passes"])
-    return int(min(max(1, round(wanted)), _MOST_PASSES, left))
+    return int(min(max(_FEWEST_PASSES, round(wanted)), _MOST_PASSES, left))
 
 
 class Rounds:

@@ -69,7 +69,8 @@ impl Sequences {
         if features.is_empty() {
             widen(&mut shard.rows, width)?;
         } else {
-            shard.rows = renumbered(&shard.rows, &shard.dictionary, features)?;
+            let numbers = shard.dictionary.names().map(|name| features.index(name));
+            shard.rows = shard.rows.renumbered(&numbers.collect::<Vec<_>>(), features.len())?;
             shard.dictionary = features.clone();
         }
         Ok(shard)
@@ -113,18 +114,4 @@ fn numbers(names: &Alphabet, all: &Alphabet) -> Result<Vec<u32>> {
         number.ok_or_else(|| Error::setting(format!("the label `{name}` is none of all shards")))
     };
     names.names().iter().map(number).collect()
-}
-
-fn renumbered(rows: &Rows, names: &Dictionary, all: &Dictionary) -> Result<Rows> {
-    let numbers: Vec<Option<u32>> = names.names().map(|name| all.index(name)).collect();
-    let (mut renumbered, mut row) = (Rows::sparse(), Vec::new());
-    for t in 0..rows.len() {
-        row.clear();
-        row.extend(rows.row(t).iter().filter_map(|(j, x)| numbers[j].map(|j| (j, x))));
-        row.sort_unstable_by_key(|&(j, _)| j);
-        renumbered.try_reserve(row.len())?;
-        renumbered.push_sparse(&row);
-    }
-    renumbered.fit_width(all.len());
-    Ok(renumbered)
 }

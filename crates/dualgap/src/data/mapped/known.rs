@@ -79,14 +79,5 @@ fn known_rows(mut rows: Rows, names: &Dictionary, known: Vocabulary<'_>) -> Resu
     }
     let number = |name: &str| known.dictionary.index(name).filter(|&j| (j as usize) < features);
     let numbers: Vec<Option<u32>> = own().map(number).collect();
-    let (mut renumbered, mut row) = (Rows::sparse(), Vec::new());
-    for i in 0..rows.len() {
-        row.clear();
-        row.extend(rows.row(i).iter().filter_map(|(j, x)| numbers[j].map(|j| (j, x))));
-        row.sort_unstable_by_key(|&(j, _)| j);
-        renumbered.try_reserve(row.len())?;
-        renumbered.push_sparse(&row);
-    }
-    renumbered.fit_width(features);
-    Ok(renumbered)
+    rows.renumbered(&numbers, features)
 }

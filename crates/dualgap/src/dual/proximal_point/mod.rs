@@ -24,6 +24,7 @@ mod momentum;
 mod outer;
 #[cfg(test)]
 mod pauses;
+mod ratio;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ mod trial;
 
 pub(super) use momentum::{Momentum, momentum, possible};
 pub(crate) use outer::OuterProblem;
+pub(super) use ratio::Ratio;
 pub(super) use rounds::InRounds;
 
 use super::best::Best;

@@ -12,14 +12,13 @@
 //! with momentum, `z ← w + β (w − w_before)`, `β = (1 − √q)/(1 + √q)`, `q = λ/λ'`. The points are feasible for the dual of P
 //! whatever the centre is, so that every round can be certified; the dual value of P may fall for a while.
 //!
-//! λ'/λ begins at 2, because many problems need two or three rounds, and grows to 16. From then on it follows what a round gains
-//! beside `κ/2‖w − z‖²`: if that is little, the round was solved more accurately than the next centre needs, and κ is too large; if
-//! it is much, the weights that determine the next centre are far from those of a solved round.
+//! λ'/λ follows what a round gains beside `κ/2‖w − z‖²` (`proximal_point/ratio`).
 //!
 //! σ' has to be at least `ρ = ‖Σ d_k‖² / Σ ‖d_k‖²`, d_k the local changes of v. K is always enough; shards that have few columns in
 //! common need little more than 1. So σ' follows ρ, which the last round has shown.
 
 use super::{Change, Whole};
+use crate::dual::proximal_point::Ratio;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -31,20 +30,6 @@ const ABOVE: f64 = 1.3;
 
 /// By how much σ' is raised when it was too small.
 const RAISED: f64 = 1.1;
-
-/// λ'/λ of the first round, and where the first rounds raise it to, by a factor of two each.
-const FIRST_RATIO: f64 = 2.0;
-const RISEN: f64 = 16.0;
-
-/// The smallest and the largest λ'/λ later. Beyond them the rounds went astray in all problems that were tried.
-const LEAST_RATIO: f64 = 4.0;
-const LARGEST_RATIO: f64 = 64.0;
-
-/// The gain of a round, in units of κ/2‖w − z‖², for which κ stays the same.
-const ENOUGH: std::ops::Range<f64> = 2.0..24.0;
-
-/// So many rounds in a row have to agree before κ changes: momentum makes it wander otherwise.
-const PATIENCE: i32 = 2;
 
 /// Where all shards are. The workers have the same, and follow it by the changes of v alone.
 ///
@@ -163,19 +148,14 @@ pub struct Course {
     /// K.
     shards: f64,
     sigma: f64,
-    /// λ'/λ.
-    ratio: f64,
-    /// Whether the first rounds have raised it.
-    risen: bool,
-    /// How many rounds in a row have asked for a larger κ, or less than zero for a smaller one.
-    votes: i32,
+    ratio: Ratio,
 }
 
 impl Course {
     /// Begins at the σ' that is safe for this many shards.
     pub fn new(shards: usize) -> Self {
         let shards = shards.max(1) as f64;
-        Self { shards, sigma: shards, ratio: FIRST_RATIO, risen: false, votes: 0 }
+        Self { shards, sigma: shards, ratio: Ratio::default() }
     }
 
     /// Returns σ' of the next round.
@@ -185,7 +165,7 @@ impl Course {
 
     /// Returns λ/λ' of the next round.
     pub fn share(&self) -> f64 {
-        1.0 / self.ratio
+        1.0 / self.ratio.get()
     }
 
     /// Goes the best share of the change of all shards, prepares the next round, and returns how the position has changed.
@@ -201,9 +181,9 @@ impl Course {
         let gain = inner.gain(&start, &scaled, gamma);
         let ended: Vec<f64> = start.iter().zip(&scaled.v).map(|(v, d)| v + gamma * d).collect();
         let apart = inner.weights(&ended).into_iter().zip(&at.centre).map(|(w, z)| (w - z).powi(2));
-        let far = 0.5 * whole.lambda() * (self.ratio - 1.0) * apart.sum::<f64>();
+        let far = 0.5 * whole.lambda() * (self.ratio.get() - 1.0) * apart.sum::<f64>();
         self.follow(change, gamma);
-        self.fit(gain / far);
+        self.ratio.learn(gain / far);
         let to = Move { gamma, share, next: self.share() };
         at.go(whole, change, &to)?;
         Ok(to)
@@ -219,25 +199,5 @@ impl Course {
             sigma = sigma.max(RAISED * self.sigma);
         }
         self.sigma = sigma.clamp(1.0, self.shards);
-    }
-
-    /// Has κ follow the gain of a round, in units of κ/2‖w − z‖²; none if the weights are at the centre.
-    fn fit(&mut self, gain: f64) {
-        if !self.risen {
-            self.ratio *= 2.0;
-            self.risen = self.ratio >= RISEN;
-            return;
-        }
-        let vote = match gain {
-            gain if gain < ENOUGH.start => -1,
-            gain if gain > ENOUGH.end => 1,
-            _ => 0,
-        };
-        self.votes = if vote * self.votes > 0 { self.votes + vote } else { vote };
-        if self.votes.abs() >= PATIENCE {
-            let factor = if self.votes > 0 { 2.0 } else { 0.5 };
-            self.ratio = (factor * self.ratio).clamp(LEAST_RATIO, LARGEST_RATIO);
-            self.votes = 0;
-        }
     }
 }

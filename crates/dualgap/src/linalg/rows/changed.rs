@@ -1,6 +1,7 @@
 //! Matrices that are made of others: some of their rows, one more column, other units, another width.
 
 use super::{Parts, Row, Rows, Storage};
+use crate::Result;
 
 /// Rows are full if at least one in so many entries is not zero. A dense entry takes a quarter of the time of a sparse one, because
 /// several are multiplied at once, and at this share 8 bytes of memory in the place of 4 or 6.
@@ -162,6 +163,22 @@ impl Rows {
         // At once in 64 bits, without a copy in 32.
         let divided = values.iter().zip(indices).map(|(&x, &j)| f64::from(x) / factors[j as usize]);
         Self::of_sparse(starts.clone(), indices.clone(), divided.collect(), self.width)
+    }
+
+    /// Returns these rows with other numbers for their columns, and without the columns that have none.
+    pub(crate) fn renumbered(&self, numbers: &[Option<u32>], width: usize) -> Result<Self> {
+        let (mut renumbered, mut row) = (Self::sparse(), Vec::new());
+        for i in 0..self.len() {
+            row.clear();
+            let known =
+                self.row(i).iter().filter_map(|(j, x)| Some((numbers.get(j).copied()??, x)));
+            row.extend(known);
+            row.sort_unstable_by_key(|&(j, _)| j);
+            renumbered.try_reserve(row.len())?;
+            renumbered.push_sparse(&row);
+        }
+        renumbered.fit_width(width);
+        Ok(renumbered)
     }
 
     /// Widens or narrows the matrix to `width` features; drops the entries beyond and returns their number.

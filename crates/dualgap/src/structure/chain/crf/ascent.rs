@@ -17,9 +17,7 @@
 //! ν has two parts, T × K marginals of positions and K × K sums over pairs, in 32 bits each: w moves by exactly what they do.
 //! No certificate depends on them.
 
-use super::super::legal::Legal;
 use super::problem::CrfProblem;
-use super::scaled::Weights;
 use super::stochastic::Buffers;
 use crate::linalg::Random;
 use crate::linalg::kernels::{add_outer, add_scaled};
@@ -124,25 +122,12 @@ impl CrfProblem<'_> {
         point: &mut [f32],
         buffers: &mut Buffers,
     ) -> f64 {
-        let (layout, k) = (self.layout, self.layout.labels);
-        let Buffers { scaled, shared, pairs, d } = buffers;
-        let (x, truth, start) = (self.data.sequence(i), self.data.truth(i), self.data.starts()[i]);
-        let legal = self.legal.as_deref();
-        match legal {
-            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k, false),
-            None => shared.set(&w[layout.transitions()], k, true),
-        }
-        pairs.clear();
-        pairs.resize(k * k, 0.0);
-        let weights =
-            Weights { layout, w, packed: None, shared, sizes: None, legal, quick: legal.is_none() };
-        let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
-        if !found.loss.value.is_finite() {
+        if !self.expect(i, w, buffers).is_finite() {
             return 0.0;
         }
-        if let Some(factor) = weights.factor() {
-            pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
-        }
+        let (layout, k) = (self.layout, self.layout.labels);
+        let Buffers { scaled, pairs, d, .. } = buffers;
+        let (x, truth, start) = (self.data.sequence(i), self.data.truth(i), self.data.starts()[i]);
         let length = self.masses[i] / self.lambda;
         let mut square = 0.0;
         // Moves a part of ν, and returns what w moves by.

@@ -96,26 +96,14 @@ impl CrfProblem<'_> {
 
     /// Takes a step on a sequence, unless its length is zero; returns the weighted loss before it.
     fn step(&self, i: usize, eta: f64, w: &mut [f64], buffers: &mut Buffers) -> f64 {
+        let loss = self.expect(i, w, buffers);
         let (layout, k) = (self.layout, self.layout.labels);
-        let Buffers { scaled, shared, pairs, d } = buffers;
+        let Buffers { scaled, pairs, d, .. } = buffers;
         let (x, truth) = (self.data.sequence(i), self.data.truth(i));
-        let legal = self.legal.as_deref();
-        match legal {
-            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k, false),
-            None => shared.set(&w[layout.transitions()], k, true),
-        }
-        pairs.clear();
-        pairs.resize(k * k, 0.0);
-        let weights =
-            Weights { layout, w, packed: None, shared, sizes: None, legal, quick: legal.is_none() };
-        let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
-        if let Some(factor) = weights.factor() {
-            pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
-        }
         let count = self.data.len() as f64 * self.masses[i];
         let length = eta * count;
-        if length == 0.0 || !found.loss.value.is_finite() {
-            return count * found.loss.value;
+        if length == 0.0 || !loss.is_finite() {
+            return count * loss;
         }
         for (t, mu) in scaled.marginals().chunks_exact(k).enumerate() {
             let y = usize::from(truth[t]);
@@ -133,6 +121,28 @@ impl CrfProblem<'_> {
             }
         }
         add_scaled(pairs, -length, &mut w[layout.transitions()]);
-        count * found.loss.value
+        count * loss
+    }
+
+    /// Finds the expectations of a sequence at these weights: the marginals of its positions and the sums of its pairs are in the
+    /// buffers then. Returns its loss.
+    pub(super) fn expect(&self, i: usize, w: &[f64], buffers: &mut Buffers) -> f64 {
+        let (layout, k) = (self.layout, self.layout.labels);
+        let Buffers { scaled, shared, pairs, .. } = buffers;
+        let legal = self.legal.as_deref();
+        match legal {
+            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k, false),
+            None => shared.set(&w[layout.transitions()], k, true),
+        }
+        pairs.clear();
+        pairs.resize(k * k, 0.0);
+        let weights =
+            Weights { layout, w, packed: None, shared, sizes: None, legal, quick: legal.is_none() };
+        let (x, truth) = (self.data.sequence(i), self.data.truth(i));
+        let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
+        if let Some(factor) = weights.factor() {
+            pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
+        }
+        found.loss.value
     }
 }
