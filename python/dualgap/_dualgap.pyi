@@ -16,20 +16,16 @@ The version of the library.
 @final
 class Course:
     """
-    The momentum and σ' of the rounds.
+    The κ and σ' of the rounds.
     """
     def __new__(cls, /, shards: SupportsIndex, state: str | None = None) -> Course:
         """
         Return the course at its beginning, for so many shards; or from the state of another one, as JSON.
         """
     @property
-    def momentum(self, /) -> float:
+    def share(self, /) -> float:
         """
-        The momentum of the next round.
-        """
-    def restart(self, /) -> None:
-        """
-        Begin the momentum anew.
+        λ/λ' of the next round.
         """
     @property
     def sigma(self, /) -> float:
@@ -40,9 +36,9 @@ class Course:
         """
         Return the state as JSON.
         """
-    def step(self, /, whole: Whole, at: Position, change: bytes) -> float:
+    def step(self, /, whole: Whole, at: Position, change: bytes) -> tuple[float, float, float]:
         """
-        Go the best share of the change of all shards, and return it.
+        Go the best share of the change of all shards; return it, and λ/λ' of the round and of the next one.
         """
 
 @final
@@ -269,27 +265,40 @@ class Model:
 @final
 class Position:
     """
-    v, and by how much the last round has changed it.
+    Where all shards are: v, the weights, and the centre of the next round.
     """
-    def __new__(cls, /, v: bytes, moved: bytes | None = None) -> Position:
+    def __new__(cls, /, whole: Whole, v: bytes) -> Position:
         """
-        Return the position at this v, with its last change unless there was none; both as bytes.
+        Return the position at this v, with the centre at its weights.
         """
-    def go(self, /, change: bytes, gamma: SupportsFloat | SupportsIndex) -> None:
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Position:
         """
-        Go a share of a change.
+        Return a position from its bytes.
         """
-    def moved(self, /) -> bytes:
+    def go(self, /, whole: Whole, change: bytes, to: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]) -> None:
         """
-        Return the last change of v as bytes.
+        Go the share γ of a change after a round, where λ/λ' was `share` and will be `next`.
+        """
+    def rest(self, /) -> None:
+        """
+        Take the momentum away.
         """
     def settle(self, /, v: bytes) -> None:
         """
         Replace v by the one that was rebuilt from the points.
         """
+    def to_bytes(self, /) -> bytes:
+        """
+        Return the position as bytes.
+        """
     def v(self, /) -> bytes:
         """
         Return v as bytes.
+        """
+    def weights(self, /) -> bytes:
+        """
+        Return the weights that the last round has ended at, as bytes.
         """
 
 @final
@@ -360,9 +369,9 @@ class Shard:
         """
         Go on from a state.
         """
-    def round(self, /, at: Position, momentum: SupportsFloat | SupportsIndex, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
+    def round(self, /, at: Position, share: SupportsFloat | SupportsIndex, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
         """
-        Take steps for so many passes around the position of all shards; return the change as bytes.
+        Take steps for so many passes around the position of all shards, where `share` is λ/λ'; return the change as bytes.
         """
     def state(self, /) -> bytes:
         """

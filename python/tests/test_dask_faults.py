@@ -1,13 +1,16 @@
-"""Workers that lie: what a run believes, and what `certify` of the joined data says."""
+"""Workers that lie, and a scheduler that is restarted: what a run believes, and what `certify` of the joined data says."""
 
 from __future__ import annotations
 
 import contextlib
+import socket
+import subprocess
 import sys
 
 import cloudpickle
 import numpy as np
 import pytest
+from distributed import Client
 
 import dualgap
 import dualgap.dask
@@ -29,8 +32,8 @@ def _lie_about_losses(share):
     from dualgap.dask import _shards
 
     def losses(run, number, step, payload):
-        shard, whole = _shards._shard(run, number), _shards._run(run).whole
-        w = np.frombuffer(whole.weights(_shards._follow(run, step, payload).v()))
+        shard = _shards._shard(run, number)
+        w = np.frombuffer(_shards._follow(run, step, payload).weights())
         part = shard.losses((share * w).tobytes())
         return part, 0.0, len(part)
 
@@ -100,3 +103,45 @@ def test_a_worker_that_lies_about_its_changes_costs_progress_and_no_truth(client
     assert found.evidence == "witness"
     assert found.primal == pytest.approx(model.certificate_.primal, rel=0, abs=slack)
     assert found.dual == pytest.approx(model.certificate_.dual, rel=0, abs=slack)
+
+
+def _cluster(port, running):
+    """Start a scheduler and two workers, as processes of their own."""
+    address = f"tcp://127.0.0.1:{port}"
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    worker = ["worker", address, "--nthreads", "1", "--no-dashboard", "--death-timeout", "60"]
+    for what, *options in (scheduler, worker, worker):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return address
+
+
+def _kill(running):
+    while running:
+        process = running.pop()
+        process.kill()
+        process.wait()
+
+
+def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path):
+    X, y = examples
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    keywords = {"loss": "logistic", "lam": 1e-4, "local_passes": 2, "checkpoint": tmp_path / "run"}
+    running, restarted = [], []
+
+    def restart(progress):
+        if progress["rounds"] >= 4 and not restarted:
+            _kill(running)
+            restarted.append(progress["rounds"])
+            _cluster(port, running)
+
+    try:
+        with Client(_cluster(port, running), timeout=60) as client:
+            model = dualgap.dask.LinearClassifier(client=client, callback=restart, tolerance=1e-6, **keywords)
+            model.fit(*blocks(X, y))
+            assert restarted and len(model.rounds_) > restarted[0] and model.lost_ >= 2
+            assert model.stop_ == "gap_reached" and model.certify(X, y).relative_gap <= 1e-6
+    finally:
+        _kill(running)

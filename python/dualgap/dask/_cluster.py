@@ -25,10 +25,8 @@ _FAN = 8
 _INLINE = 100_000
 #: Losses in a row, without a round between them, after which the run gives up.
 _MOST_LOSSES = 20
-#: How long to wait for a worker if there is none, in seconds.
+#: How long to wait for a worker if there is none, or for the scheduler, in seconds.
 _PATIENCE = 600
-#: How often a scheduler that does not answer is asked again.
-_ASK_AGAIN = 5
 
 
 class Lost(Exception):
@@ -128,16 +126,17 @@ class Cluster:
 
     def alive(self) -> dict[str, int]:
         """Return the workers and their threads."""
-        for left in reversed(range(_ASK_AGAIN)):
+        until = time.monotonic() + _PATIENCE
+        while True:
             try:
-                workers = self.client.scheduler_info(n_workers=-1)["workers"]
-                break
+                # Not `scheduler_info`, which tells what it knew before when the scheduler does not answer.
+                workers = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+                return {address: int(worker["nthreads"]) for address, worker in workers.items()}
             except (OSError, TimeoutError):
-                # The scheduler is busy, or gone.
-                if not left:
+                # The scheduler is busy, or was restarted and is not there yet. One that has gone for good ends the client, too.
+                if time.monotonic() > until or self.client.status not in ("running", "connecting"):
                     raise
                 time.sleep(_LOOK)
-        return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _spread(self, shards: Iterable[int], taken: dict[int, str]) -> list[str]:
         """Return a worker for each of these shards: those with the fewest shards first, in the order of their names."""
