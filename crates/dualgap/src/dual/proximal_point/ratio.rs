@@ -24,7 +24,8 @@ const PATIENCE: i32 = 2;
 /// λ'/λ, and what the last rounds have said of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::dual) struct Ratio {
-    ratio: f64,
+    /// λ'/λ of the next round.
+    now: f64,
     /// Whether the first rounds still raise it.
     rises: bool,
     /// How many rounds in a row have asked for a larger κ, or less than zero for a smaller one.
@@ -33,19 +34,19 @@ pub(in crate::dual) struct Ratio {
 
 impl Default for Ratio {
     fn default() -> Self {
-        Self { ratio: FIRST, rises: true, votes: 0 }
+        Self { now: FIRST, rises: true, votes: 0 }
     }
 }
 
 impl Ratio {
     /// Returns λ'/λ of the next round.
     pub fn get(&self) -> f64 {
-        self.ratio
+        self.now
     }
 
     /// Returns κ.
     pub fn kappa(&self, lambda: f64) -> f64 {
-        (self.ratio - 1.0) * lambda
+        (self.now - 1.0) * lambda
     }
 
     /// Learns what a round has gained, in units of κ/2‖w − z‖².
@@ -53,8 +54,8 @@ impl Ratio {
         if self.rises {
             self.rises = gain >= RISING;
             if self.rises {
-                self.ratio *= 2.0;
-                self.rises = self.ratio < RISEN;
+                self.now *= 2.0;
+                self.rises = self.now < RISEN;
                 return;
             }
         }
@@ -65,15 +66,15 @@ impl Ratio {
         };
         self.votes = if vote * self.votes > 0 { self.votes + vote } else { vote };
         if self.votes.abs() >= PATIENCE {
-            let kappa = (self.ratio - 1.0) * if self.votes > 0 { 2.0 } else { 0.5 };
-            self.ratio = (1.0 + kappa).clamp(LEAST, LARGEST);
+            let kappa = (self.now - 1.0) * if self.votes > 0 { 2.0 } else { 0.5 };
+            self.now = (1.0 + kappa).clamp(LEAST, LARGEST);
             self.votes = 0;
         }
     }
 
     /// Whether this is one that rounds can have left.
     pub fn is_sound(&self) -> bool {
-        (LEAST..=LARGEST).contains(&self.ratio)
+        (LEAST..=LARGEST).contains(&self.now)
     }
 }
 
