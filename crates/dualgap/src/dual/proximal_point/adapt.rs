@@ -14,9 +14,6 @@ pub(super) const LARGEST_RATIO: f64 = 4096.0;
 pub(super) const PASSES: u64 = 4;
 pub(super) const MOST_PASSES: u64 = 64;
 
-/// The passes of a short round.
-pub(super) const SHORT: u64 = 2;
-
 /// The dual gain of a round's second half, in units of κ/2‖w − z‖², for which κ stays the same. Below this range, the
 /// round is solved more accurately than the next centre needs, and a smaller κ would move the centre further; above it,
 /// the weights that determine the next centre are still far from the solution of the round.
@@ -40,8 +37,12 @@ pub(super) fn fitted<B: Blocks, L: Link>(
     passes: u64,
     w: &[f64],
 ) -> (f64, u64) {
-    let (kappa, ratio) = (centred.kappa, 1.0 + centred.kappa / lambda);
-    let share = gained / from_centre(centred, lambda, w);
+    let kappa = centred.kappa;
+    let (pull, ratio) = (kappa / (lambda + kappa), 1.0 + kappa / lambda);
+    // Before the centre first moves it is zero, and the engine has no offset.
+    let offset = centred.engine.offset().iter().copied().chain(std::iter::repeat(0.0));
+    let from_centre: f64 = w.iter().zip(offset).map(|(w, z)| (w - z / pull).powi(2)).sum();
+    let share = gained / (0.5 * kappa * from_centre);
     let (ratio, passes) = if share < ENOUGH.start {
         weaker(ratio, passes)
     } else if share > ENOUGH.end {
@@ -50,19 +51,6 @@ pub(super) fn fitted<B: Blocks, L: Link>(
         return (kappa, passes);
     };
     ((ratio - 1.0) * lambda, passes)
-}
-
-/// Returns κ/2‖w − z‖².
-pub(super) fn from_centre<B: Blocks, L: Link>(
-    centred: &Centred<'_, B, L>,
-    lambda: f64,
-    w: &[f64],
-) -> f64 {
-    let kappa = centred.kappa;
-    let pull = kappa / (lambda + kappa);
-    // Before the centre first moves it is zero, and the engine has no offset.
-    let offset = centred.engine.offset().iter().copied().chain(std::iter::repeat(0.0));
-    0.5 * kappa * w.iter().zip(offset).map(|(w, z)| (w - z / pull).powi(2)).sum::<f64>()
 }
 
 /// Halves the passes if they are above `PASSES` or λ'/λ is at its lower bound, else λ'/λ.

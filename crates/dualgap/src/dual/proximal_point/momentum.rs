@@ -1,6 +1,5 @@
 //! Chooses κ, which acceleration adds to λ, and when acceleration begins.
 
-use super::Ratio;
 use crate::dual::problem::masses;
 use crate::dual::visit::Visits;
 use crate::dual::{Acceleration, Average, Blocks, Method, Settings, Step};
@@ -11,9 +10,7 @@ const WORTH_IT: f64 = 2.0;
 /// The initial λ'/λ for losses that are not smooth, where no condition number determines it; the rounds then adapt it.
 const RATIO: f64 = 16.0;
 
-/// From this condition number on, acceleration begins at once for blocks that know their corners. For those of one number it begins as
-/// soon as it is considered, in short rounds, whose κ begins small: a9a under the hinge at λ = 1/n takes 10 passes to 0.1 % in the
-/// place of 28, and where it does not pay κ becomes so small that little is lost.
+/// From this condition number on, acceleration begins at once for blocks that know their corners.
 const AT_ONCE: f64 = 32.0;
 
 /// Passes of plain steps before they are judged under losses that are not smooth, whose gap shrinks less steadily;
@@ -32,8 +29,6 @@ pub(in crate::dual) fn possible(settings: &Settings) -> bool {
 pub(in crate::dual) struct Momentum {
     pub kappa: f64,
     pub at_once: bool,
-    /// Whether the rounds are short, with a κ that begins small.
-    pub short: bool,
     /// The passes of plain steps after which they are judged.
     pub window: f64,
 }
@@ -55,17 +50,13 @@ pub(in crate::dual) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> O
         // This λ' makes the second term one.
         (condition / smooth, on)
     } else {
-        let from = if B::Visits::KNOWS_CORNERS { AT_ONCE } else { WORTH_IT };
-        (RATIO, on || condition >= from && settings.regulariser.free.is_none())
+        (RATIO, on || (B::Visits::KNOWS_CORNERS && condition >= AT_ONCE))
     };
-    // Whoever asks for acceleration gets that of any blocks.
-    let short = at_once && !on && smooth == 0.0 && !B::Visits::KNOWS_CORNERS;
-    let ratio = if short { Ratio::default().get() } else { ratio };
     let worth_it = on
         || B::Visits::KNOWS_CORNERS
         || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
     let kappa = (ratio - 1.0) * lambda;
     let window = if smooth > 0.0 { 1.0 } else { UNSTEADY };
     let sensible = worth_it && kappa > 0.0 && kappa.is_finite();
-    (possible(settings) && sensible).then_some(Momentum { kappa, at_once, short, window })
+    (possible(settings) && sensible).then_some(Momentum { kappa, at_once, window })
 }

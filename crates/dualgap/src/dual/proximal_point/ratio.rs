@@ -44,11 +44,6 @@ impl Ratio {
         self.now
     }
 
-    /// Returns κ.
-    pub fn kappa(&self, lambda: f64) -> f64 {
-        (self.now - 1.0) * lambda
-    }
-
     /// Learns what a round has gained, in units of κ/2‖w − z‖².
     pub fn learn(&mut self, gain: f64) {
         if self.rises {
@@ -70,11 +65,6 @@ impl Ratio {
             self.now = (1.0 + kappa).clamp(LEAST, LARGEST);
             self.votes = 0;
         }
-    }
-
-    /// Whether this is one that rounds can have left.
-    pub fn is_sound(&self) -> bool {
-        (LEAST..=LARGEST).contains(&self.now)
     }
 }
 

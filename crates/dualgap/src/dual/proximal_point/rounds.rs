@@ -10,13 +10,9 @@
 //! converges. The rounds certify P at the better of their own weights and ∇g*(v). If a weight is free, the dual requires
 //! v to be zero in its column, and the blocks first move their points so that it is.
 
-use super::adapt::{
-    LARGEST_RATIO, LEAST_RATIO, MOST_PASSES, PASSES, SHORT, adapts, fitted, from_centre,
-};
+use super::adapt::{LARGEST_RATIO, LEAST_RATIO, MOST_PASSES, PASSES, adapts, fitted};
 use super::trial::Trial;
-use super::{
-    Centred, Momentum, OuterProblem, ProximalPoint, ProximalState, Ratio, Rule, foreign_state,
-};
+use super::{Centred, Momentum, OuterProblem, ProximalPoint, ProximalState, Rule, foreign_state};
 use crate::dual::{Acceleration, Best, Blocks, Engine, Problem, Settings};
 use crate::run::{Certificate, Quota, Solver, Work};
 use crate::term::{Free, Link};
@@ -47,10 +43,8 @@ pub struct Rounds<'a, B: Blocks, L: Link> {
 pub struct Memory {
     /// Whether the run is accelerated now.
     accelerated: bool,
-    /// The dual gain of the current half of the round, or of all of it in short rounds.
+    /// The dual gain of the current half of the round.
     pub(super) gained: f64,
-    /// λ'/λ of short rounds.
-    ratio: Option<Ratio>,
     /// The weights at the end of the previous round.
     last: Vec<f64>,
     /// The passes of a round.
@@ -103,15 +97,12 @@ impl<'a, B: Blocks, L: Link> InRounds<'a, B, L> {
             offset[column] = best;
             engine.recentre(offset);
         }
-        let ratio = momentum.filter(|momentum| momentum.short).map(|_| Ratio::default());
-        let passes = if ratio.is_some() { SHORT } else { PASSES };
         let memory = Memory {
             accelerated,
             gained: 0.0,
-            ratio,
             last: engine.weights(),
-            passes,
-            left: passes * blocks.len() as u64,
+            passes: PASSES,
+            left: PASSES * blocks.len() as u64,
             calls: 0,
             changes: if accelerated { vec![0] } else { Vec::new() },
             primal: f64::INFINITY,
@@ -138,13 +129,9 @@ impl<'a, B: Blocks, L: Link> InRounds<'a, B, L> {
         let memory = &state.rule;
         let sound = memory.last.len() == blocks.dim()
             && memory.last.iter().all(|x| x.is_finite())
-            && (state.kappa == kappa || fitted || memory.ratio.is_some())
+            && (state.kappa == kappa || fitted)
             && memory.gained.is_finite()
-            && memory.ratio.is_some() == momentum.is_some_and(|momentum| momentum.short)
-            && memory.ratio.is_none_or(|ratio| {
-                ratio.is_sound() && ratio.kappa(settings.lambda) == state.kappa
-            })
-            && (memory.passes == PASSES || fitted || memory.ratio.is_some())
+            && (memory.passes == PASSES || fitted)
             && (1..=MOST_PASSES).contains(&memory.passes)
             && memory.left <= memory.passes * blocks.len() as u64
             && memory.calls < 1 << 60
@@ -186,14 +173,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let (w, lambda) = (centred.engine.weights(), self.outer.lambda());
         if self.adapts && self.memory.accelerated && !waited {
             let Memory { gained, passes, .. } = self.memory;
-            let kappa = if let Some(ratio) = &mut self.memory.ratio {
-                ratio.learn(gained / from_centre(centred, lambda, &w));
-                ratio.kappa(lambda)
-            } else {
-                let (kappa, passes) = fitted(centred, lambda, gained, passes, &w);
-                self.memory.passes = passes;
-                kappa
-            };
+            let (kappa, passes) = fitted(centred, lambda, gained, passes, &w);
+            self.memory.passes = passes;
             if kappa != centred.kappa {
                 centred.kappa = kappa;
                 self.strengthen(centred, kappa)?;
@@ -275,8 +256,7 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
                 left => left,
             };
             let waits = self.memory.left == 0;
-            let halfway = self.memory.left == half && self.memory.ratio.is_none();
-            if halfway || self.memory.left == round {
+            if self.memory.left == half || self.memory.left == round {
                 self.memory.gained = 0.0;
             }
             centred.engine.count_onto(self.memory.gained);
