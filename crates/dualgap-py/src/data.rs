@@ -295,19 +295,21 @@ impl Data {
     /// stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
     fn digest_part(
         &self,
+        py: Python<'_>,
         stage: usize,
         before: Vec<u64>,
         total: Vec<u64>,
         digest: PyBackedBytes,
     ) -> PyResult<Option<Vec<u8>>> {
-        shard_data::digest_part(&self.0, stage, &before, &total, &digest)
+        shard_data::digest_part(py, &self.0, stage, &before, &total, &digest)
     }
 
     /// The fingerprint of the data, as a model file has it.
-    fn fingerprint(&self) -> String {
+    fn fingerprint(&self, py: Python<'_>) -> String {
+        // It reads all of the data, and whoever watches over the pages of mapped files has to run meanwhile.
         match &self.0 {
-            Held::Examples(data) => data.fingerprint(),
-            Held::Sequences(data) => data.fingerprint(),
+            Held::Examples(data) => py.detach(|| data.fingerprint()),
+            Held::Sequences(data) => py.detach(|| data.fingerprint()),
             Held::Matchings(data) => data.fingerprint(),
             Held::Ratings(data) => data.fingerprint(),
             Held::Own(data) => data.fingerprint(),

@@ -113,6 +113,7 @@ pub fn mapped_bytes() -> usize {
 
 /// Return the state of a fingerprint after a shard's part of a stage, or None after the last stage; see `PrintParts`.
 pub fn digest_part(
+    py: Python<'_>,
     held: &Held,
     stage: usize,
     before: &[u64],
@@ -129,8 +130,8 @@ pub fn digest_part(
         (stage < D::STAGES).then(|| data.digest_part(stage, before, total, digest)).transpose()
     }
     match held {
-        Held::Examples(data) => of(&**data, stage, before, total, digest).or_raise(),
-        Held::Sequences(data) => of(&**data, stage, before, total, digest).or_raise(),
+        Held::Examples(data) => py.detach(|| of(&**data, stage, before, total, digest)).or_raise(),
+        Held::Sequences(data) => py.detach(|| of(&**data, stage, before, total, digest)).or_raise(),
         Held::Own(data) => of(&**data, stage, before, total, digest).or_raise(),
         _ => Err(other_kind()),
     }
