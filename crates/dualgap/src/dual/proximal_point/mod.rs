@@ -24,7 +24,6 @@ mod momentum;
 mod outer;
 #[cfg(test)]
 mod pauses;
-mod ratio;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,6 @@ mod trial;
 
 pub(super) use momentum::{Momentum, momentum, possible};
 pub(crate) use outer::OuterProblem;
-pub(super) use ratio::Ratio;
 pub(super) use rounds::InRounds;
 
 use super::best::Best;

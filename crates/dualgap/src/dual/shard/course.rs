@@ -12,13 +12,13 @@
 //! with momentum, `z ← w + β (w − w_before)`, `β = (1 − √q)/(1 + √q)`, `q = λ/λ'`. The points are feasible for the dual of P
 //! whatever the centre is, so that every round can be certified; the dual value of P may fall for a while.
 //!
-//! λ'/λ follows what a round gains beside `κ/2‖w − z‖²` (`proximal_point/ratio`).
+//! λ'/λ follows what a round gains beside `κ/2‖w − z‖²` (`ratio`).
 //!
 //! σ' has to be at least `ρ = ‖Σ d_k‖² / Σ ‖d_k‖²`, d_k the local changes of v. K is always enough; shards that have few columns in
 //! common need little more than 1. So σ' follows ρ, which the last round has shown.
 
+use super::ratio::Ratio;
 use super::{Change, Whole};
-use crate::dual::proximal_point::Ratio;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 

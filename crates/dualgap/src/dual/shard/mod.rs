@@ -7,7 +7,8 @@
 //! Σ_{i∈k} mass_i dual_i(α_i + Δ_i) − (λ/σ') g*(v + σ' Δv_k)
 //! ```
 //!
-//! This is a problem of the engine: λ/σ' in the place of λ, and `v − σ' v_k` as its offset (and around a centre, λ' and its v). For σ' = K its gains add up: by Jensen's
+//! This is a problem of the engine: λ/σ' in the place of λ, and `v − σ' v_k` as its offset (and around a
+//! centre, λ' and its v). For σ' = K its gains add up: by Jensen's
 //! inequality `λ g*(v + Σ Δv_k) ≤ Σ (λ/K) g*(v + K Δv_k)`, whatever the regulariser. A smaller σ' allows longer steps, which
 //! may be too long together, so all shards go a common share γ of their changes:
 //!
@@ -22,11 +23,12 @@
 //! starts again from an older point, or from its first one, changes v by a known amount and costs progress only.
 //!
 //! - `local`: a shard and its rounds. `parts`: what shards send. `whole`: what is made of it. `course`: the centre, σ' and v
-//!   from round to round.
+//!   from round to round; `ratio`: how strongly the centre pulls.
 
 mod course;
 mod local;
 mod parts;
+mod ratio;
 mod whole;
 
 pub use course::{Course, Move, Position};

@@ -1,4 +1,4 @@
-//! λ'/λ of short rounds, which follows what they gain.
+//! λ'/λ of the rounds, which follows what they gain.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ const PATIENCE: i32 = 2;
 
 /// λ'/λ, and what the last rounds have said of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::dual) struct Ratio {
+pub(super) struct Ratio {
     /// λ'/λ of the next round.
     now: f64,
     /// Whether the first rounds still raise it.
