@@ -58,21 +58,33 @@ impl Geometry {
     }
 
     fn gram(x: Sequence<'_>) -> Self {
-        let pairs = (0..x.len()).flat_map(|t| (0..=t).map(move |s| (s, t)));
-        Self::Gram(pairs.map(|(s, t)| x.row(s).dot(x.row(t))).collect())
+        if (0..x.len()).any(|t| x.row(t).indices().is_none()) {
+            let pairs = (0..x.len()).flat_map(|t| (0..=t).map(move |s| (s, t)));
+            return Self::Gram(pairs.map(|(s, t)| x.row(s).dot(x.row(t))).collect());
+        }
+        // Most features of a sentence are at one position: far fewer products than pairs of positions and their features.
+        let mut products = vec![0.0; x.len() * (x.len() + 1) / 2];
+        for feature in by_feature(x).chunk_by(|a, b| a.0 == b.0) {
+            for (k, &(_, t, value)) in feature.iter().enumerate() {
+                let row = &mut products[t as usize * (t as usize + 1) / 2..];
+                for &(_, s, before) in &feature[..=k] {
+                    row[s as usize] += before * value;
+                }
+            }
+        }
+        Self::Gram(products.into())
     }
 
     fn features(x: Sequence<'_>) -> Self {
-        let mut all: Vec<(usize, u32, f64)> = (0..x.len())
-            .flat_map(|t| x.row(t).iter().map(move |(f, value)| (f, t as u32, value)))
-            .collect();
-        all.sort_by_key(|&(f, t, _)| (f, t));
-        let ends = (1..=all.len())
-            .filter(|&k| k == all.len() || all[k].0 != all[k - 1].0)
-            .map(|k| k as u32)
-            .collect();
-        let entries = all.into_iter().map(|(_, t, value)| (t, value)).collect();
-        Self::Features { ends, entries }
+        let all = by_feature(x);
+        let ends = all.chunk_by(|a, b| a.0 == b.0).scan(0, |end, feature| {
+            *end += feature.len() as u32;
+            Some(*end)
+        });
+        Self::Features {
+            ends: ends.collect(),
+            entries: all.iter().map(|&(_, t, x)| (t, x)).collect(),
+        }
     }
 
     /// Returns the squared norm for `d` as `T × K`, which is zero except at the `active` positions (ascending). `row`
@@ -117,11 +129,19 @@ impl Geometry {
     }
 }
 
+/// Returns feature, position and value of all entries, by feature and then by position.
+fn by_feature(x: Sequence<'_>) -> Vec<(u32, u32, f64)> {
+    let entries = |t: usize| x.row(t).iter().map(move |(f, value)| (f as u32, t as u32, value));
+    let mut all: Vec<_> = (0..x.len()).flat_map(entries).collect();
+    all.sort_unstable_by_key(|&(f, t, _)| u64::from(f) << 32 | u64::from(t));
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Sequences;
-    use crate::linalg::Accumulate;
+    use crate::linalg::{Accumulate, Rows};
     use proptest::prelude::*;
 
     proptest! {
@@ -133,7 +153,7 @@ mod tests {
         ) {
             let length = rows.len();
             let names = ["a", "b"].map(String::from);
-            let data = Sequences::from_dense(&[rows], &[vec![0; length]], &names).unwrap();
+            let data = Sequences::from_dense(&[rows.clone()], &[vec![0; length]], &names).unwrap();
             let x = data.sequence(0);
             let mut d: Vec<f64> = values[..2 * length].to_vec();
             let active: Vec<usize> = (0..length).filter(|&t| t != sleeping).collect();
@@ -145,7 +165,14 @@ mod tests {
                 vector.add_outer(x.row(t), &d[2 * t..2 * t + 2], 1.0);
             }
             let expected = dot(&vector, &vector);
-            for geometry in [Geometry::gram(x), Geometry::features(x)] {
+            let mut entries = Rows::sparse();
+            for row in &rows {
+                let row = (0..).zip(row.iter().copied());
+                entries.push_sparse(&row.filter(|&(_, value)| value != 0.0).collect::<Vec<_>>());
+            }
+            let sparse = Sequences::unlabelled(entries, vec![0, length]).unwrap();
+            let forms = [x, sparse.sequence(0)].map(|x| [Geometry::gram(x), Geometry::features(x)]);
+            for geometry in forms.into_iter().flatten() {
                 let norm = geometry.squared_norm(2, &d, &active, &mut Vec::new());
                 prop_assert!((norm - expected).abs() < 1e-12, "{norm} {expected}");
             }
