@@ -294,6 +294,11 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
         self.problem.examples() as u64
     }
 
+    /// A certificate has the sums of a pass, with their rounding, and looks at all weights besides.
+    fn passes_per_certification(&self) -> f64 {
+        2.0
+    }
+
     /// A step is always completed: what it takes is known only afterwards.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();

@@ -246,6 +246,13 @@ impl Blocks for ChainBlocks<'_> {
         self.layout.dim()
     }
 
+    /// Scores of features, and the best predecessors of labels.
+    fn pass_work(&self) -> Option<f64> {
+        let (rows, labels) = (self.data.rows(), self.data.alphabet().len());
+        let work = (rows.stored() + rows.len() * labels) as f64 * labels as f64;
+        (self.spread == 0.0 && self.oracle_work.is_none()).then_some(work)
+    }
+
     fn importance(&self, i: usize) -> f64 {
         self.shapes[i].norm2
     }
