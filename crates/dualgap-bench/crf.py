@@ -274,6 +274,7 @@ def quality(args: argparse.Namespace, folder: Path) -> None:
     ours: list[tuple[str, tuple[str, ...]]] = [
         ("structural SVM, ten passes", ()),
         ("structural SVM, five passes", ("--hamming", "plain", "--average", "weighted", "--lambda", "1/n", "--passes", "5")),
+        ("CRF, eight passes", ("--loss", "log", "--lambda", "1/n", "--tolerance", "0", "--passes", "8")),
         ("CRF, 20 passes", ("--loss", "log", "--lambda", f"{2 * args.c2}/n", "--tolerance", "0", "--passes", "20")),
         ("CRF, within 1 %", ("--loss", "log", "--lambda", f"{2 * args.c2}/n", "--tolerance", "0.01")),
     ]
