@@ -153,7 +153,7 @@ mod tests {
         ) {
             let length = rows.len();
             let names = ["a", "b"].map(String::from);
-            let data = Sequences::from_dense(&[rows.clone()], &[vec![0; length]], &names).unwrap();
+            let data = Sequences::from_dense(std::slice::from_ref(&rows), &[vec![0; length]], &names).unwrap();
             let x = data.sequence(0);
             let mut d: Vec<f64> = values[..2 * length].to_vec();
             let active: Vec<usize> = (0..length).filter(|&t| t != sleeping).collect();
