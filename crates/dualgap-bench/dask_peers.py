@@ -5,8 +5,8 @@
     peers/bin/python crates/dualgap-bench/dask_peers.py covtype.data.gz
 
 Logistic loss under a ridge, no intercept, two processes of one thread each. Prints a row for every one: seconds of `fit`, of data that
-are in the memory of the workers already, and how far the primal at its weights is above the lower bound that dualgap has proved. Spark
-needs Java 17. A booster always has an intercept, without a penalty: its row says where that leaves it.
+the workers have already (ours are sent to them in that time), and how far the primal at its weights is above the lower bound that
+dualgap has proved. Spark needs Java 17. A booster always has an intercept, without a penalty: its row says where that leaves it.
 """
 
 from __future__ import annotations

