@@ -90,7 +90,8 @@ static INCOMPLETE: AtomicBool = AtomicBool::new(false);
 /// Runs the program with these tasks: reads the arguments, does what they ask for, and returns the exit code.
 pub fn main_with(tasks: &Tasks) -> ExitCode {
     interrupt::listen();
-    let matches = tasks.command().get_matches_from(appraise::spelled(std::env::args_os()));
+    let words = appraise::spelled(std::env::args_os());
+    let matches = tasks.command_for(&words).get_matches_from(&words);
     let outcome = match tasks.run(&matches) {
         Some(outcome) => outcome,
         None => match Cli::from_arg_matches(&matches) {

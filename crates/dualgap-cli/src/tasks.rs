@@ -15,6 +15,7 @@ use dualgap::structure::Structure;
 use dualgap::task::{Description, Registry};
 use dualgap::term::Penalty;
 use dualgap::{Error, Result};
+use std::ffi::OsString;
 use std::marker::PhantomData;
 
 /// The tasks that a program knows.
@@ -54,19 +55,27 @@ impl Tasks {
 
     /// Returns the declaration of all commands and options.
     pub(crate) fn command(&self) -> Command {
+        self.declared(|_| true)
+    }
+
+    /// Returns the declaration of all commands, and of the options of those that these words name: the options of all tasks took
+    /// four milliseconds of every process.
+    pub(crate) fn command_for(&self, words: &[OsString]) -> Command {
+        self.declared(|name| words.iter().any(|word| word == name))
+    }
+
+    fn declared(&self, named: impl Fn(&str) -> bool) -> Command {
         let verbs = Verb::ALL.map(|verb| {
+            let named = |task: &dyn AnyTask| named(verb.name()) && task.names().any(&named);
             Command::new(verb.name())
                 .about(verb.about())
                 .subcommand_required(true)
                 .arg_required_else_help(true)
                 .disable_help_subcommand(true)
                 .display_order(0)
-                .subcommands(
-                    self.known
-                        .iter()
-                        .filter(|task| task.takes(verb))
-                        .map(|task| task.command(verb)),
-                )
+                .subcommands(self.known.iter().filter(|task| task.takes(verb)).map(|task| {
+                    if named(&**task) { task.command(verb) } else { task.outline(verb) }
+                }))
         });
         Cli::command().subcommands(verbs)
     }
@@ -101,7 +110,11 @@ impl Tasks {
 trait AnyTask {
     fn name(&self) -> &'static str;
     fn structure(&self) -> &'static str;
+    /// The name, and others that a command may have in its place.
+    fn names(&self) -> Box<dyn Iterator<Item = &'static str>>;
     fn takes(&self, verb: Verb) -> bool;
+    /// The declaration without options.
+    fn outline(&self, verb: Verb) -> Command;
     fn command(&self, verb: Verb) -> Command;
     fn run(&self, verb: Verb, matches: &ArgMatches) -> Result<Outcome>;
     fn check_path(&self, claim: &Claim<'_>, source: Source<'_>) -> Result<(usize, Description)>;
@@ -122,12 +135,20 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
         T::APPRAISED || verb != Verb::Appraise
     }
 
+    fn names(&self) -> Box<dyn Iterator<Item = &'static str>> {
+        Box::new(std::iter::once(T::COMMAND).chain(T::ALIASES.iter().copied()))
+    }
+
+    fn outline(&self, verb: Verb) -> Command {
+        Command::new(T::COMMAND)
+            .visible_aliases(T::ALIASES)
+            .about(T::ABOUT.trim_end_matches('.'))
+            .hide(T::NO_LAMBDA.is_some() && verb != Verb::Train)
+    }
+
     fn command(&self, verb: Verb) -> Command {
         let about = T::ABOUT.trim_end_matches('.').to_string();
-        let command = Command::new(T::COMMAND)
-            .visible_aliases(T::ALIASES)
-            .about(about.clone())
-            .after_help(T::examples(verb));
+        let command = self.outline(verb).after_help(T::examples(verb));
         if T::NO_LAMBDA.is_some() && verb != Verb::Train {
             // Known, and not shown, so that the error can say what to do.
             let any = Arg::new("options")
@@ -135,7 +156,7 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
                 .trailing_var_arg(true)
                 .allow_hyphen_values(true)
                 .hide(true);
-            return command.arg(any).hide(true).disable_help_flag(true);
+            return command.arg(any).disable_help_flag(true);
         }
         let command = match verb {
             Verb::Train => TrainArgs::augment_args(command),
@@ -211,6 +232,34 @@ mod tests {
     #[test]
     fn the_declaration_of_the_options_is_consistent() {
         Tasks::builtin().command().debug_assert();
+    }
+
+    /// What a command declares for its own words is what all of it would declare.
+    #[test]
+    fn words_find_the_options_that_they_name() {
+        let tasks = Tasks::builtin();
+        let all = tasks.command();
+        let ids = |command: &Command| -> Vec<String> {
+            command.get_arguments().map(|argument| argument.get_id().to_string()).collect()
+        };
+        for verb in all.get_subcommands().filter(|verb| verb.has_subcommands()) {
+            for task in verb.get_subcommands() {
+                for name in [task.get_name()].into_iter().chain(task.get_all_aliases()) {
+                    let words = ["dualgap", verb.get_name(), name, "x"].map(OsString::from);
+                    let mut some = tasks.command_for(&words);
+                    let same = some.find_subcommand(verb.get_name()).unwrap();
+                    let same = same.find_subcommand(name).unwrap();
+                    assert_eq!(ids(same), ids(task), "{words:?}");
+                    assert_eq!(
+                        some.render_help().to_string(),
+                        all.clone().render_help().to_string()
+                    );
+                }
+            }
+            let mut some = tasks.command_for(&["dualgap", verb.get_name()].map(OsString::from));
+            let short = some.find_subcommand_mut(verb.get_name()).unwrap();
+            assert_eq!(short.render_help().to_string(), verb.clone().render_help().to_string());
+        }
     }
 
     #[test]

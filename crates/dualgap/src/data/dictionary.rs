@@ -99,6 +99,9 @@ impl Table {
     }
 }
 
+/// So many names are entered into a table together: as many as a processor waits for at once, more or less.
+const TOGETHER: usize = 32;
+
 #[inline]
 fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
@@ -235,25 +238,35 @@ impl Dictionary {
         let mut table = Table { text, ..Table::default() };
         table.reserve(ends.len());
         let (mask, mut start) = (table.mask(), 0);
-        for (number, &end) in ends.iter().enumerate() {
-            let name = table.text.get(std::mem::replace(&mut start, end)..end)?;
-            let hash = hash(name);
-            let mut place = (hash as u32 & mask) as usize;
-            loop {
-                let slot = table.slots[place];
-                if slot == 0 {
-                    break;
-                }
-                if (slot ^ upper(hash)) & !mask == 0 {
-                    let other = (slot & mask).wrapping_sub(1) as usize;
-                    let from = if other == 0 { 0 } else { ends[other - 1] };
-                    if table.text.get(from..ends[other])? == name {
-                        return None;
-                    }
-                }
-                place = (place + 1) & mask as usize;
+        let mut hashes = [0; TOGETHER];
+        for (part, some) in ends.chunks(TOGETHER).enumerate() {
+            // The slots of several names are asked for before the first of them is needed: waiting for one after the other took
+            // most of the time.
+            let (mut from, mut asked) = (start, 0);
+            for (hash_of, &end) in hashes.iter_mut().zip(some) {
+                *hash_of = hash(table.text.get(std::mem::replace(&mut from, end)..end)?);
+                asked |= table.slots[(*hash_of as u32 & mask) as usize];
             }
-            table.slots[place] = slot(hash, number, mask);
+            std::hint::black_box(asked);
+            for (k, (&hash, &end)) in hashes.iter().zip(some).enumerate() {
+                let name = table.text.get(std::mem::replace(&mut start, end)..end)?;
+                let mut place = (hash as u32 & mask) as usize;
+                loop {
+                    let slot = table.slots[place];
+                    if slot == 0 {
+                        break;
+                    }
+                    if (slot ^ upper(hash)) & !mask == 0 {
+                        let other = (slot & mask).wrapping_sub(1) as usize;
+                        let from = if other == 0 { 0 } else { ends[other - 1] };
+                        if table.text.get(from..ends[other])? == name {
+                            return None;
+                        }
+                    }
+                    place = (place + 1) & mask as usize;
+                }
+                table.slots[place] = slot(hash, part * TOGETHER + k, mask);
+            }
         }
         if start != table.text.len() {
             return None;
