@@ -524,7 +524,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     fn certify_in_pool(&mut self) -> Result<Certified> {
         self.tidy();
-        let blocks = self.problem.blocks;
+        let (blocks, averaged) = (self.problem.blocks, self.averages.is_some());
         let points = match &mut self.averages {
             Some(averages) => {
                 for (i, point) in self.points.iter().enumerate() {
@@ -534,8 +534,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             }
             None => &self.points,
         };
-        let dual = self.problem.dual(points)?;
-        let w = self.problem.link.weights(&dual.v);
+        let mut dual = self.problem.dual(points)?;
+        // Of an average nothing else needs v, and a copy of it would be a tenth of a tagger's memory.
+        let w = if L::IDENTITY && averaged {
+            std::mem::take(&mut dual.v)
+        } else {
+            self.problem.link.weights(&dual.v)
+        };
         let primal = self.problem.primal_at(&w, points)?;
         let iterate = primal.certificate(dual.value)?;
 
@@ -545,7 +550,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             self.best.offer_primal(primal, || w);
             self.best.offer_dual(dual.value, points);
         }
-        if self.averages.is_none() {
+        if !averaged {
             // v has accumulated rounding errors since it was last rebuilt; the dual value comes with a fresh v at no
             // cost.
             self.primal = Primal::new(&self.problem.link, dual.v);

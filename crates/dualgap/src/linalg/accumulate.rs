@@ -97,7 +97,7 @@ impl Accumulate for CompensatedVec {
     fn add_row(&mut self, row: Row<'_>, factor: f64) {
         match row {
             Row::Dense(values) => self.add_run(0, values, factor),
-            Row::Sparse { .. } | Row::Single { .. } => {
+            Row::Sparse { .. } | Row::Single { .. } | Row::Ones { .. } => {
                 // Both arrays have the same length, so that an index is compared with one of them.
                 let high = &mut self.high[..];
                 let low = &mut self.low[..high.len()];
@@ -132,6 +132,12 @@ fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64],
             for (&f, &x) in indices.iter().zip(values) {
                 let run = f as usize * labels..(f as usize + 1) * labels;
                 add_each(d, factor * f64::from(x), &mut high[run.clone()], &mut low[run]);
+            }
+        }
+        Row::Ones { indices } => {
+            for &f in indices {
+                let run = f as usize * labels..(f as usize + 1) * labels;
+                add_each(d, factor, &mut high[run.clone()], &mut low[run]);
             }
         }
         Row::Dense(values) => {

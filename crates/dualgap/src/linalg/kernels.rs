@@ -135,6 +135,11 @@ fn add_lanes<const M: usize, const N: usize>(
                 add_run(&w[f as usize * labels + first..][..count], x.into(), &mut sums);
             }
         }
+        Row::Ones { indices } => {
+            for &f in indices {
+                add_run(&w[f as usize * labels + first..][..count], 1.0, &mut sums);
+            }
+        }
         Row::Dense(values) => {
             for (f, &x) in values.iter().enumerate() {
                 add_run(&w[f * labels + first..][..count], x, &mut sums);
@@ -166,6 +171,12 @@ pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
             for (&f, &x) in indices.iter().zip(values) {
                 let start = f as usize * labels;
                 add_scaled(d, factor * f64::from(x), &mut v[start..start + labels]);
+            }
+        }
+        Row::Ones { indices } => {
+            for &f in indices {
+                let start = f as usize * labels;
+                add_scaled(d, factor, &mut v[start..start + labels]);
             }
         }
         Row::Dense(values) => {
@@ -238,6 +249,7 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
         Row::Single { indices, values } => {
             indices.iter().zip(values).map(|(&f, &x)| f64::from(x) * w[f as usize]).sum()
         }
+        Row::Ones { indices } => indices.iter().map(|&f| w[f as usize]).sum(),
         Row::Dense(values) => dot(values, &w[..values.len()]),
     }
 }
@@ -254,7 +266,9 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
 pub fn add_row(row: Row<'_>, factor: f64, v: &mut [f64]) {
     match row {
         Row::Dense(values) => add_dense(values, factor, v),
-        Row::Sparse { .. } | Row::Single { .. } => row.for_each(|j, x| v[j] += factor * x),
+        Row::Sparse { .. } | Row::Single { .. } | Row::Ones { .. } => {
+            row.for_each(|j, x| v[j] += factor * x);
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub mod memory;
 mod packed;
 pub mod parallel;
 mod random;
-mod row;
+pub(crate) mod row;
 mod rows;
 mod sized_score;
 pub(crate) mod slices;

@@ -1,4 +1,4 @@
-//! One row of a data matrix: sparse, with values of 64 or 32 bits, or dense.
+//! One row of a data matrix: sparse, with values of 64 or 32 bits or none that are not one, or dense.
 //!
 //! A value of 32 bits is exact as a number of 64 bits, and all arithmetic has 64: what is computed with a row does not
 //! depend on how it is stored, to the last bit.
@@ -23,8 +23,31 @@ pub enum Row<'a> {
         /// One per index.
         values: &'a [f32],
     },
+    /// The same with the value one for every index: features that are there or not.
+    Ones {
+        /// Strictly ascending.
+        indices: &'a [u32],
+    },
     /// A value for every index from zero on.
     Dense(&'a [f64]),
+}
+
+/// A value that is one, and takes no memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct One;
+
+impl From<One> for f64 {
+    #[inline]
+    fn from(_: One) -> Self {
+        1.0
+    }
+}
+
+/// Returns so many ones, for what is written for values of any kind.
+#[inline]
+pub(crate) fn ones(count: usize) -> &'static [One] {
+    const ALL: &[One; usize::MAX] = &[One; usize::MAX];
+    &ALL[..count]
 }
 
 impl<'a> Row<'a> {
@@ -33,6 +56,7 @@ impl<'a> Row<'a> {
         (0..self.stored()).map(move |k| match self {
             Row::Sparse { indices, values } => (indices[k] as usize, values[k]),
             Row::Single { indices, values } => (indices[k] as usize, f64::from(values[k])),
+            Row::Ones { indices } => (indices[k] as usize, 1.0),
             Row::Dense(values) => (k, values[k]),
         })
     }
@@ -47,6 +71,7 @@ impl<'a> Row<'a> {
             Row::Single { indices, values } => {
                 indices.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x.into()));
             }
+            Row::Ones { indices } => indices.iter().for_each(|&j| visit(j as usize, 1.0)),
             Row::Dense(values) => values.iter().enumerate().for_each(|(j, &x)| visit(j, x)),
         }
     }
@@ -74,6 +99,7 @@ impl<'a> Row<'a> {
                     sum += f64::from(line[0]);
                 }
             }
+            Row::Ones { .. } => {}
         }
         sum
     }
@@ -96,6 +122,7 @@ impl<'a> Row<'a> {
             Row::Single { values, .. } => {
                 places.zip(&values[stored]).for_each(|(j, &x)| out[j] = x.into());
             }
+            Row::Ones { .. } => places.for_each(|j| out[j] = 1.0),
         }
         *place += count;
     }
@@ -106,6 +133,7 @@ impl<'a> Row<'a> {
         match self {
             Row::Sparse { values, .. } | Row::Dense(values) => values.len(),
             Row::Single { values, .. } => values.len(),
+            Row::Ones { indices } => indices.len(),
         }
     }
 
@@ -119,12 +147,14 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn indices(self) -> Option<&'a [u32]> {
         match self {
-            Row::Sparse { indices, .. } | Row::Single { indices, .. } => Some(indices),
+            Row::Sparse { indices, .. } | Row::Single { indices, .. } | Row::Ones { indices } => {
+                Some(indices)
+            }
             Row::Dense(_) => None,
         }
     }
 
-    /// Returns the same row with values of 64 bits, in the buffer if they have 32: for work that reads every value often.
+    /// Returns the same row with values of 64 bits, in the buffer if they have fewer: for work that reads every value often.
     ///
     /// ```
     /// # use dualgap::linalg::Row;
@@ -135,9 +165,18 @@ impl<'a> Row<'a> {
     where
         'a: 'b,
     {
-        let Row::Single { indices, values } = self else { return self };
         wide.clear();
-        wide.extend(values.iter().map(|&x| f64::from(x)));
+        let indices = match self {
+            Row::Single { indices, values } => {
+                wide.extend(values.iter().map(|&x| f64::from(x)));
+                indices
+            }
+            Row::Ones { indices } => {
+                wide.resize(indices.len(), 1.0);
+                indices
+            }
+            Row::Sparse { .. } | Row::Dense(_) => return self,
+        };
         Row::Sparse { indices, values: wide }
     }
 
@@ -156,6 +195,7 @@ impl<'a> Row<'a> {
         let value = place.and_then(|k| match self {
             Row::Sparse { values, .. } | Row::Dense(values) => values.get(k).copied(),
             Row::Single { values, .. } => values.get(k).map(|&x| x.into()),
+            Row::Ones { indices } => indices.get(k).map(|_| 1.0),
         });
         value.unwrap_or(0.0)
     }
@@ -182,23 +222,26 @@ impl<'a> Row<'a> {
     /// assert_eq!(sparse.dot(Row::Dense(&[2.0, 9.0, 5.0])), 17.0);
     /// ```
     pub fn dot(self, other: Row<'_>) -> f64 {
-        use Row::{Dense, Single, Sparse};
+        use Row::{Dense, Ones, Single, Sparse};
         match (self, other) {
             (Dense(a), Dense(b)) => a.iter().zip(b).map(|(a, b)| a * b).sum(),
             (sparse, Dense(dense)) | (Dense(dense), sparse) => {
                 sparse.iter().map(|(j, x)| x * dense.get(j).copied().unwrap_or(0.0)).sum()
             }
-            (Sparse { indices: a, values: x }, Sparse { indices: b, values: y }) => {
-                matched(a, x, b, y)
-            }
-            (Single { indices: a, values: x }, Single { indices: b, values: y }) => {
-                matched(a, x, b, y)
-            }
-            (Sparse { indices: a, values: x }, Single { indices: b, values: y })
-            | (Single { indices: b, values: y }, Sparse { indices: a, values: x }) => {
-                matched(a, x, b, y)
-            }
+            (Sparse { indices, values }, other) => dot_sparse(indices, values, other),
+            (Single { indices, values }, other) => dot_sparse(indices, values, other),
+            (Ones { indices }, other) => dot_sparse(indices, ones(indices.len()), other),
         }
+    }
+}
+
+/// Returns the inner product of two sparse rows.
+fn dot_sparse<X: Copy + Into<f64>>(a: &[u32], x: &[X], other: Row<'_>) -> f64 {
+    match other {
+        Row::Sparse { indices: b, values: y } => matched(a, x, b, y),
+        Row::Single { indices: b, values: y } => matched(a, x, b, y),
+        Row::Ones { indices: b } => matched(a, x, b, ones(b.len())),
+        Row::Dense(y) => a.iter().zip(x).map(|(&j, &x)| x.into() * y[j as usize]).sum(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A prediction and the size of its terms, in one pass over a row: what a certificate needs to bound its rounding.
 
 use super::Row;
+use super::row::ones;
 use super::underflow::{SMALLEST_SIZE, size_of_product};
 use multiversion::multiversion;
 
@@ -21,6 +22,7 @@ pub fn sized_score(row: Row<'_>, w: &[f64]) -> (f64, f64) {
         Row::Dense(values) => dense(values, &w[..values.len()]),
         Row::Sparse { indices, values } => sparse(indices, values, w),
         Row::Single { indices, values } => sparse(indices, values, w),
+        Row::Ones { indices } => sparse(indices, ones(indices.len()), w),
     };
     // Whatever underflows is worth no more than this; without any term that does not, the sum of sizes is exact.
     if size > 0.0 {

@@ -51,7 +51,9 @@ impl Accumulate for Slice<'_> {
     fn add_row(&mut self, row: Row<'_>, factor: f64) {
         match row {
             Row::Dense(values) => self.add_run(0, values, factor),
-            Row::Sparse { .. } | Row::Single { .. } => row.for_each(|j, x| self.add(j, factor * x)),
+            Row::Sparse { .. } | Row::Single { .. } | Row::Ones { .. } => {
+                row.for_each(|j, x| self.add(j, factor * x));
+            }
         }
     }
 
@@ -77,6 +79,11 @@ fn add_outer(row: Row<'_>, d: &[f64], factor: f64, slice: &mut Slice<'_>) {
         Row::Single { indices, values } => {
             for (&f, &x) in indices.iter().zip(values) {
                 add_part(f as usize * labels, d, factor * f64::from(x), slice);
+            }
+        }
+        Row::Ones { indices } => {
+            for &f in indices {
+                add_part(f as usize * labels, d, factor, slice);
             }
         }
         Row::Dense(values) => {

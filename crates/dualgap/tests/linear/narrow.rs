@@ -1,4 +1,4 @@
-//! Values of 32 bits in the place of 64: the same runs to the last bit.
+//! Values of 32 bits in the place of 64, or none where all are one: the same runs to the last bit.
 
 use dualgap::data::{Alphabet, Classes, DataSet, Examples, Numbers, Scaling, Source, libsvm};
 use dualgap::linalg::{Random, Row, Rows};
@@ -7,15 +7,15 @@ use dualgap::structure::{Linear, Multiclass, Structure};
 use dualgap::task::{Method, Model, Plan, Task};
 use dualgap::term::{MulticlassLoss, Penalty, ScalarLoss};
 
-/// Rows whose values have few digits, in 32 bits and in 64.
-fn both(n: usize) -> [Rows; 2] {
+/// Rows whose values have few digits, in 32 bits, or are one and not stored, and the same in 64 bits.
+fn both(n: usize, ones: bool) -> [Rows; 2] {
     let mut random = Random::new(11);
     let mut rows = Rows::sparse();
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for _ in 0..n {
         let cells = (0..12_u32).filter(|_| random.unit() < 0.4).collect::<Vec<_>>();
-        let row: Vec<(u32, f64)> =
-            cells.iter().map(|&j| (j, (random.below(33) as f64 - 16.0) / 8.0)).collect();
+        let mut value = || if ones { 1.0 } else { (random.below(33) as f64 - 16.0) / 8.0 };
+        let row: Vec<(u32, f64)> = cells.iter().map(|&j| (j, value())).collect();
         rows.push_sparse(&row);
         indices.extend(row.iter().map(|&(j, _)| j));
         values.extend(row.iter().map(|&(_, x)| x));
@@ -23,7 +23,9 @@ fn both(n: usize) -> [Rows; 2] {
     }
     rows.fit_width(12);
     let wide = Rows::from_csr(starts, indices, values, 12).unwrap();
-    assert!(matches!(rows.row(0), Row::Single { .. }) && matches!(wide.row(0), Row::Sparse { .. }));
+    assert!(matches!(wide.row(0), Row::Sparse { .. }));
+    assert_eq!(matches!(rows.row(0), Row::Ones { .. }), ones);
+    assert_eq!(matches!(rows.row(0), Row::Single { .. }), !ones);
     [rows, wide]
 }
 
@@ -55,16 +57,25 @@ fn same<S: Structure<Data = Examples, Output: PartialEq + std::fmt::Debug>>(
 
 #[test]
 fn runs_are_the_same_whatever_the_values_are_stored_as() {
+    runs_are_the_same(false);
+}
+
+#[test]
+fn runs_are_the_same_if_ones_are_not_stored() {
+    runs_are_the_same(true);
+}
+
+fn runs_are_the_same(ones: bool) {
     let n = 120;
     let mut random = Random::new(5);
     let labels: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
     let numbers: Vec<f64> = (0..n).map(|_| 3.0 * random.unit()).collect();
-    let binary = both(n).map(|rows| {
+    let binary = both(n, ones).map(|rows| {
         let names = Alphabet::new(["-1", "1"].map(String::from));
         Examples::new(rows, Classes::new(labels.clone(), names).unwrap()).unwrap()
     });
-    let numeric =
-        both(n).map(|rows| Examples::new(rows, Numbers::new(numbers.clone()).unwrap()).unwrap());
+    let numeric = both(n, ones)
+        .map(|rows| Examples::new(rows, Numbers::new(numbers.clone()).unwrap()).unwrap());
     let ridge = Penalty::ridge(0.01);
     for (loss, penalty, method) in [
         (ScalarLoss::Hinge, ridge, "auto"),
@@ -136,4 +147,7 @@ fn a_file_is_read_as_it_is_written_whatever_its_numbers() {
             assert_eq!(is_narrow, narrow, "{text}");
         }
     }
+    let data = read("1 1:1 3:1\n-1\n1 2:1.0\n");
+    assert!(matches!(data.rows().row(0), Row::Ones { .. }));
+    assert_eq!(bits(&data), [0, 2, 1].map(|j| (j, 1.0_f64.to_bits())));
 }

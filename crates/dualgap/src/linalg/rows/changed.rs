@@ -23,7 +23,10 @@ impl Rows {
     /// ```
     pub fn densify_if_full(&mut self) {
         let (len, width) = (self.len(), self.width);
-        if !matches!(self.storage, Storage::Sparse { .. } | Storage::Single { .. }) {
+        if !matches!(
+            self.storage,
+            Storage::Sparse { .. } | Storage::Single { .. } | Storage::Ones { .. }
+        ) {
             return;
         }
         let mut values = Vec::new();
@@ -65,13 +68,14 @@ impl Rows {
             match self.row(i) {
                 Row::Sparse { values, .. } => wide.extend_from_slice(values),
                 Row::Single { values, .. } => single.extend_from_slice(values),
-                Row::Dense(_) => {}
+                Row::Ones { .. } | Row::Dense(_) => {}
             }
             indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
             starts.push(indices.len());
         }
         let storage = match self.parts() {
             Parts::Single { .. } => Storage::Single { starts, indices, values: single },
+            Parts::Ones { .. } => Storage::Ones { starts, indices },
             _ => Storage::Sparse { starts, indices, values: wide },
         };
         Self { width, storage }
@@ -105,6 +109,12 @@ impl Rows {
             Storage::Single { starts, indices, values } => {
                 append_to_rows(starts, indices, last);
                 append_to_rows(starts, values, 1.0);
+                shift(starts);
+                self.width += 1;
+                return;
+            }
+            Storage::Ones { starts, indices } => {
+                append_to_rows(starts, indices, last);
                 shift(starts);
                 self.width += 1;
                 return;
@@ -147,6 +157,7 @@ impl Rows {
             }
             // Wide and owned by now.
             Storage::Single { .. }
+            | Storage::Ones { .. }
             | Storage::SharedSparse { .. }
             | Storage::SharedDense { .. }
             | Storage::Mapped(_) => {}

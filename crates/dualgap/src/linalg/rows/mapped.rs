@@ -126,6 +126,7 @@ impl Mapped {
             match self.row(i) {
                 Row::Sparse { values, .. } | Row::Dense(values) => wide.extend_from_slice(values),
                 Row::Single { values, .. } => single.extend_from_slice(values),
+                Row::Ones { indices } => single.resize(single.len() + indices.len(), 1.0),
             }
             indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
             starts.push(indices.len());

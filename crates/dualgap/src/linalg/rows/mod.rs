@@ -1,7 +1,8 @@
 //! Rows of a data matrix, sparse or dense, behind one interface.
 //!
 //! Indices have 32 bits. Values have 64, or 32 as long as all of them are exact in 32 bits, as counts and most
-//! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
+//! measured numbers of few digits are: the data enter the certificate, so storing them must not round. As long as all of them are
+//! one, as those of words and other features that are there or not, there are no values.
 
 mod changed;
 mod growth;
@@ -52,12 +53,17 @@ enum Storage {
         indices: Vec<u32>,
         values: Vec<f32>,
     },
+    /// The same with the value one everywhere.
+    Ones {
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+    },
     /// Row-major, `len · width` numbers.
     Dense {
         len: usize,
         values: Vec<f64>,
     },
-    /// The same two, in shared arrays.
+    /// Sparse and dense rows, in shared arrays.
     SharedSparse {
         starts: Owner<usize>,
         indices: Owner<u32>,
@@ -76,6 +82,7 @@ enum Storage {
 enum Parts<'a> {
     Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
     Single { starts: &'a [usize], indices: &'a [u32], values: &'a [f32] },
+    Ones { starts: &'a [usize], indices: &'a [u32] },
     Dense { len: usize, values: &'a [f64] },
     Mapped(&'a Mapped),
 }
@@ -112,8 +119,7 @@ impl std::fmt::Debug for Rows {
 impl Rows {
     /// Returns a sparse matrix without rows.
     pub fn sparse() -> Self {
-        let (starts, indices, values) = (vec![0], Vec::new(), Vec::new());
-        Self { width: 0, storage: Storage::Single { starts, indices, values } }
+        Self { width: 0, storage: Storage::Ones { starts: vec![0], indices: Vec::new() } }
     }
 
     fn of_sparse(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, width: usize) -> Self {
@@ -227,6 +233,7 @@ impl Rows {
             Storage::Single { starts, indices, values } => {
                 Parts::Single { starts, indices, values }
             }
+            Storage::Ones { starts, indices } => Parts::Ones { starts, indices },
             Storage::Dense { len, values } => Parts::Dense { len: *len, values },
             Storage::SharedSparse { starts, indices, values } => Parts::Sparse {
                 starts: starts.as_slice(),
@@ -252,7 +259,10 @@ impl Rows {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
             }
             Storage::Mapped(rows) => Some(rows.copied()),
-            Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
+            Storage::Sparse { .. }
+            | Storage::Single { .. }
+            | Storage::Ones { .. }
+            | Storage::Dense { .. } => None,
         };
         if let Some(copy) = copy {
             self.storage = copy;
@@ -271,14 +281,18 @@ impl Rows {
     pub fn dense_values(&self) -> Option<&[f64]> {
         match self.parts() {
             Parts::Dense { values, .. } => Some(values),
-            Parts::Sparse { .. } | Parts::Single { .. } | Parts::Mapped(_) => None,
+            Parts::Sparse { .. } | Parts::Single { .. } | Parts::Ones { .. } | Parts::Mapped(_) => {
+                None
+            }
         }
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self.parts() {
-            Parts::Sparse { starts, .. } | Parts::Single { starts, .. } => starts.len() - 1,
+            Parts::Sparse { starts, .. }
+            | Parts::Single { starts, .. }
+            | Parts::Ones { starts, .. } => starts.len() - 1,
             Parts::Dense { len, .. } => len,
             Parts::Mapped(rows) => rows.len(),
         }
@@ -299,6 +313,7 @@ impl Rows {
         match self.parts() {
             Parts::Sparse { values, .. } | Parts::Dense { values, .. } => values.len(),
             Parts::Single { values, .. } => values.len(),
+            Parts::Ones { indices, .. } => indices.len(),
             Parts::Mapped(rows) => rows.stored(),
         }
     }
@@ -312,6 +327,7 @@ impl Rows {
     /// come from a file, which is read best in the order that it has.
     pub(crate) fn are_many_and_short(&self) -> bool {
         let entry = match self.parts() {
+            Parts::Ones { .. } => 4,
             Parts::Dense { .. } | Parts::Single { .. } => 8,
             Parts::Sparse { .. } => 12,
             Parts::Mapped(rows) => rows.entry(),
@@ -333,6 +349,9 @@ impl Rows {
                 let range = starts[i]..starts[i + 1];
                 Row::Single { indices: &indices[range.clone()], values: &values[range] }
             }
+            Storage::Ones { starts, indices } => {
+                Row::Ones { indices: &indices[starts[i]..starts[i + 1]] }
+            }
             Storage::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
@@ -353,6 +372,9 @@ impl Rows {
                 let range = starts[i]..starts[i + 1];
                 Row::Single { indices: &indices[range.clone()], values: &values[range] }
             }
+            Parts::Ones { starts, indices } => {
+                Row::Ones { indices: &indices[starts[i]..starts[i + 1]] }
+            }
             Parts::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
@@ -363,8 +385,7 @@ impl Rows {
     /// Returns the identity matrix: row i has a one at i.
     pub(crate) fn identity(count: usize) -> Self {
         let indices = (0..count).map(|i| i as u32).collect();
-        let (starts, values) = ((0..=count).collect(), vec![1.0; count]);
-        Self { width: count, storage: Storage::Single { starts, indices, values } }
+        Self { width: count, storage: Storage::Ones { starts: (0..=count).collect(), indices } }
     }
 }
 

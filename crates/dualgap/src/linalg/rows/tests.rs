@@ -92,6 +92,11 @@ fn is_narrow(rows: &Rows) -> bool {
     matches!(rows.storage, Storage::Single { .. })
 }
 
+/// Whether values have 32 bits, or are not stored.
+fn is_compact(rows: &Rows) -> bool {
+    matches!(rows.storage, Storage::Single { .. } | Storage::Ones { .. })
+}
+
 #[test]
 fn values_have_32_bits_as_long_as_these_hold_them_all() {
     let exact = [1.0, -0.5, 0.0, -0.0, 16_777_216.0, 3e38_f32.into(), f32::MIN_POSITIVE.into()];
@@ -119,21 +124,45 @@ fn values_have_32_bits_as_long_as_these_hold_them_all() {
     }
 }
 
+#[test]
+fn ones_are_not_stored_as_long_as_there_is_nothing_else() {
+    let are_ones = |rows: &Rows| matches!(rows.storage, Storage::Ones { .. });
+    let mut rows = Rows::sparse();
+    rows.push_sparse(&[(0, 1.0), (2, 1.0)]);
+    rows.push_sparse(&[]);
+    assert!(are_ones(&rows) && are_ones(&rows.select([1, 0].into_iter())));
+    for (x, narrow) in [(2.0, true), (0.0, true), (-1.0, true), (0.1, false)] {
+        let mut mixed = rows.clone();
+        mixed.push_sparse(&[(1, 1.0), (2, x)]);
+        assert!(!are_ones(&mixed) && is_narrow(&mixed) == narrow, "{x}");
+        let stored: Vec<(usize, f64)> = (0..3).flat_map(|i| mixed.row(i).iter()).collect();
+        assert_eq!(stored, [(0, 1.0), (2, 1.0), (1, 1.0), (2, x)]);
+        assert_eq!(mixed.select(0..2), rows);
+    }
+    assert!(are_ones(&Rows::identity(3)) && Rows::identity(3).row(2).get(2) == 1.0);
+    // Columns from the second on, of a row that is cut into two.
+    let (mut out, mut place) = ([9.0; 2], 1);
+    rows.row(0).copy_columns(1, &mut place, &mut out);
+    assert_eq!((out, place), ([0.0, 1.0], 2));
+}
+
 proptest! {
     #[test]
     fn nothing_depends_on_how_values_are_stored(
         cells in prop::collection::vec(prop::collection::btree_map(0_u32..9, -64_i16..64, 0..6), 1..6),
         dense in prop::collection::vec(-2.0..2.0_f64, 9),
         factors in prop::collection::vec(0.1..7.0_f64, 9),
+        ones: bool,
     ) {
         let mut rows = Rows::sparse();
         for cells in &cells {
-            let row: Vec<(u32, f64)> = cells.iter().map(|(&j, &x)| (j, f64::from(x) / 8.0)).collect();
+            let value = |x: i16| if ones { 1.0 } else { f64::from(x) / 8.0 };
+            let row: Vec<(u32, f64)> = cells.iter().map(|(&j, &x)| (j, value(x))).collect();
             rows.push_sparse(&row);
         }
         rows.fit_width(9);
         let wide = wide(&rows);
-        prop_assert!(is_narrow(&rows) && !is_narrow(&wide));
+        prop_assert!(is_compact(&rows) && !is_compact(&wide));
         prop_assert_eq!(&rows, &wide);
         for i in 0..rows.len() {
             let (a, b) = (rows.row(i), wide.row(i));
@@ -152,6 +181,8 @@ proptest! {
             kernels::add_outer(b, &dense[..3], 0.7, &mut u);
             prop_assert_eq!(v, u);
             for j in 0..rows.len() {
+                let mut buffer = Vec::new();
+                prop_assert!(a.widened(&mut buffer).iter().eq(b.iter()));
                 let all = [(rows.row(j), a), (wide.row(j), a), (rows.row(j), b), (a, wide.row(j))];
                 let products = all.map(|(x, y)| x.dot(y).to_bits());
                 prop_assert_eq!(products, [wide.row(j).dot(b).to_bits(); 4]);
@@ -165,7 +196,7 @@ proptest! {
         (one, other) = (rows.clone(), other);
         one.append_constant();
         other.append_constant();
-        prop_assert!(is_narrow(&one) && one == other);
+        prop_assert!(is_compact(&one) && one == other);
         let mut by_row = Rows::sparse();
         for i in 0..rows.len() {
             let mut row: Vec<(u32, f64)> = rows.row(i).iter().map(|(j, x)| (j as u32, x)).collect();

@@ -2,6 +2,7 @@
 
 use crate::linalg::Row;
 use crate::linalg::kernels;
+use crate::linalg::row::ones;
 use multiversion::multiversion;
 
 /// Returns `Σ x_i t_i`. A sparse column has four sums, so that additions need not wait for each other.
@@ -11,6 +12,7 @@ pub fn dot(column: Row<'_>, t: &[f64]) -> f64 {
         Row::Dense(values) => kernels::dot(values, &t[..values.len()]),
         Row::Sparse { indices, values } => dot_sparse(indices, values, t),
         Row::Single { indices, values } => dot_sparse(indices, values, t),
+        Row::Ones { indices } => dot_sparse(indices, ones(indices.len()), t),
     }
 }
 

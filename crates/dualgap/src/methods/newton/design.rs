@@ -280,6 +280,11 @@ fn add_row(row: Row<'_>, factor: f64, out: &mut [f64]) {
                 out[j as usize] += factor * f64::from(x);
             }
         }
+        Row::Ones { indices } => {
+            for &j in indices {
+                out[j as usize] += factor;
+            }
+        }
     }
 }
 
