@@ -13,7 +13,7 @@ use crate::data::{
 };
 use crate::structure::remarks::{Remark, on_weights};
 use crate::structure::words::{digest, exact, range};
-use crate::structure::{Names, Structure};
+use crate::structure::{Names, Structure, Words};
 use crate::term::{Ball, Free, Penalty, Regulariser};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -94,58 +94,110 @@ impl<S: Structure> Model<S> {
             }
             _ => self.sample_weights.clone(),
         };
-        described(self, weights.as_deref(), classes.map(Classes::numbers))
+        let facts = Facts {
+            provenance: &self.provenance,
+            names: &self.names,
+            penalty: self.task.penalty,
+            scaling: self.task.scaling,
+            class_weights: self.task.class_weights.as_ref(),
+            dim: self.dim(),
+        };
+        let words = self.task.structure.describe(&self.names);
+        facts.described(words, weights.as_deref(), classes.map(Classes::numbers))
     }
 }
 
-fn described<S: Structure>(
-    model: &Model<S>,
-    weights: Option<&[f64]>,
-    labels: Option<&[u32]>,
-) -> Description {
-    let Provenance { examples, recipe, fingerprint, .. } = &model.provenance;
-    let (names, scaling) = (&model.names, model.task.scaling);
-    let words = model.task.structure.describe(names);
-    let mut lines = vec![("task", words.summary()), ("loss", words.loss.clone())];
-    lines.extend(words.lines.iter().cloned());
-    let (weights_line, weights_json) = example_weights(weights, names, labels);
-    lines.extend(weights_line);
-    lines.extend(class_weights_line(model, weights));
-    lines.extend(penalty(model.task.penalty));
-    lines.extend(intercept(model).1);
-    lines.push(("examples", examples.to_string()));
-    lines.push(("features", words.features.clone().unwrap_or_else(|| features(model))));
-    lines.extend(recipe.iter().flat_map(recipe_lines));
-    lines.extend(scale_line(scaling));
-    let mut remarks = words.remarks;
-    remarks.extend(weights.iter().flat_map(|weights| on_weights(weights, labels, names)));
-    let mut json = json!({
-        "task": words.task,
-        "loss": null,
-        "hamming": null,
-        "rescaling": null,
-        "beam": null,
-        "kernel": null,
-        "costs": null,
-        "example_weights": weights_json,
-        "class_weights": model.task.class_weights,
-        "penalty": penalty_json(model.task.penalty),
-        "ball": ball_json(model.task.penalty),
-        "intercept": intercept(model).0,
-        "centre": null,
-        "scale": scaling,
-        "n": examples,
-        "labels": names.alphabet.len(),
-        "features": names.features,
-        "pair_features": names.pair_features,
-        "weights": model.dim(),
-        "recipe": recipe,
-        "fingerprint": fingerprint,
-    });
-    for (name, value) in words.json {
-        json[name] = value;
+/// What is said of a model of any structure: compiled once, and not for each of them.
+struct Facts<'a> {
+    provenance: &'a Provenance,
+    names: &'a Names,
+    penalty: Penalty,
+    scaling: Scaling,
+    class_weights: Option<&'a ClassWeights>,
+    dim: usize,
+}
+
+impl Facts<'_> {
+    fn described(
+        &self,
+        words: Words,
+        weights: Option<&[f64]>,
+        labels: Option<&[u32]>,
+    ) -> Description {
+        let Provenance { examples, recipe, fingerprint, .. } = self.provenance;
+        let (names, scaling) = (self.names, self.scaling);
+        let mut lines = vec![("task", words.summary()), ("loss", words.loss.clone())];
+        lines.extend(words.lines.iter().cloned());
+        let (weights_line, weights_json) = example_weights(weights, names, labels);
+        lines.extend(weights_line);
+        lines.extend(class_weights_line(self.class_weights, weights));
+        lines.extend(penalty(self.penalty));
+        lines.extend(self.intercept().1);
+        lines.push(("examples", examples.to_string()));
+        lines.push(("features", words.features.clone().unwrap_or_else(|| self.features())));
+        lines.extend(recipe.iter().flat_map(recipe_lines));
+        lines.extend(scale_line(scaling));
+        let mut remarks = words.remarks;
+        remarks.extend(weights.iter().flat_map(|weights| on_weights(weights, labels, names)));
+        let mut json = json!({
+            "task": words.task,
+            "loss": null,
+            "hamming": null,
+            "rescaling": null,
+            "beam": null,
+            "kernel": null,
+            "costs": null,
+            "example_weights": weights_json,
+            "class_weights": self.class_weights,
+            "penalty": penalty_json(self.penalty),
+            "ball": ball_json(self.penalty),
+            "intercept": self.intercept().0,
+            "centre": null,
+            "scale": scaling,
+            "n": examples,
+            "labels": names.alphabet.len(),
+            "features": names.features,
+            "pair_features": names.pair_features,
+            "weights": self.dim,
+            "recipe": recipe,
+            "fingerprint": fingerprint,
+        });
+        for (name, value) in words.json {
+            json[name] = value;
+        }
+        Description { lines, json, remarks }
     }
-    Description { lines, json, remarks }
+
+    fn intercept(&self) -> (Option<&'static str>, Line) {
+        let constant = self.provenance.recipe.as_ref().is_some_and(|recipe| recipe.constant);
+        if let Some(Free { column, bound }) = self.penalty.free() {
+            let which = if constant && column + 1 == self.names.features {
+                "of a feature that is always 1".into()
+            } else {
+                format!("of feature {}", column + 1)
+            };
+            let line = format!("the weight {which}, without penalty, within ±{}", exact(bound));
+            return (Some("free"), Some(("intercept", line)));
+        }
+        if !constant {
+            return (None, None);
+        }
+        let how = match self.penalty.ball() {
+            Some(_) => "in the ball like any other",
+            None => "penalised like any other",
+        };
+        (Some("penalised"), Some(("intercept", format!("a feature that is always 1, {how}"))))
+    }
+
+    fn features(&self) -> String {
+        let pairs = match self.names.pair_features {
+            0 => String::new(),
+            pairs => format!(" and {pairs} of label pairs"),
+        };
+        let format = self.provenance.recipe.as_ref().map(|recipe| recipe.format.of_file());
+        let format = format.map_or(String::new(), |file| format!(", of {file}"));
+        format!("{}{pairs}{format}", self.names.features)
+    }
 }
 
 type Line = Option<(&'static str, String)>;
@@ -193,8 +245,8 @@ fn by_class<'a>(names: &'a Names, weights: &[f64], labels: &[u32]) -> Option<Vec
 }
 
 /// Describes class weights where the weights of the examples do not tell them.
-fn class_weights_line<S>(model: &Model<S>, weights: Option<&[f64]>) -> Line {
-    match &model.task.class_weights {
+fn class_weights_line(class_weights: Option<&ClassWeights>, weights: Option<&[f64]>) -> Line {
+    match class_weights {
         Some(ClassWeights::Named(classes)) if weights.is_none() => {
             let told = classes.iter().map(|(name, weight)| format!("{name}: {}", exact(*weight)));
             Some(("class weights", listed(told.collect())))
@@ -253,37 +305,6 @@ fn ball_name(ball: Ball) -> (&'static str, f64) {
 
 /// Describes the intercept: a constant feature after those of the file, whose weight is `free` or `penalised`, or
 /// none.
-fn intercept<S>(model: &Model<S>) -> (Option<&'static str>, Line) {
-    let constant = model.provenance.recipe.as_ref().is_some_and(|recipe| recipe.constant);
-    if let Some(Free { column, bound }) = model.task.penalty.free() {
-        let which = if constant && column + 1 == model.names.features {
-            "of a feature that is always 1".into()
-        } else {
-            format!("of feature {}", column + 1)
-        };
-        let line = format!("the weight {which}, without penalty, within ±{}", exact(bound));
-        return (Some("free"), Some(("intercept", line)));
-    }
-    if !constant {
-        return (None, None);
-    }
-    let how = match model.task.penalty.ball() {
-        Some(_) => "in the ball like any other",
-        None => "penalised like any other",
-    };
-    (Some("penalised"), Some(("intercept", format!("a feature that is always 1, {how}"))))
-}
-
-fn features<S>(model: &Model<S>) -> String {
-    let pairs = match model.names.pair_features {
-        0 => String::new(),
-        pairs => format!(" and {pairs} of label pairs"),
-    };
-    let format = model.provenance.recipe.as_ref().map(|recipe| recipe.format.of_file());
-    let format = format.map_or(String::new(), |file| format!(", of {file}"));
-    format!("{}{pairs}{format}", model.names.features)
-}
-
 /// Describes how a file becomes features, and which part of it is used.
 fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();

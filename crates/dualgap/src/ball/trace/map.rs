@@ -14,7 +14,7 @@ use crate::linalg::sum::squared_norm;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Dense, LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
-use faer::MatMut;
+use dualgap_dense::MatMut;
 
 /// A linear map from X to predictions; see the module's head.
 pub trait Map: Send + Sync {

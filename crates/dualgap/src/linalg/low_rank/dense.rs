@@ -1,13 +1,12 @@
-//! The few dense operations that low-rank matrices need, implemented with faer.
+//! The few dense operations that low-rank matrices need, on the matrices of `dualgap_dense`.
 //!
 //! Everywhere else a matrix is a slice in row-major order, like label-factored weights; only this file and its
-//! neighbours use faer's types. The operations use no threads, so the bits of a result depend only on the data and
-//! on the machine's instruction set.
+//! neighbours use those types.
 
 use crate::linalg::gamma;
 use crate::{Error, Result};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use dualgap_dense::{Mat, MatMut, MatRef, thin_qr};
+pub(crate) use dualgap_dense::{add_product, multiply};
 
 /// Views a row-major slice with `columns` numbers per row as a matrix.
 pub(crate) fn by_rows(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
@@ -19,21 +18,6 @@ pub(crate) fn to_rows(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let mut values = vec![0.0; matrix.nrows() * matrix.ncols()];
     MatMut::from_row_major_slice_mut(&mut values, matrix.nrows(), matrix.ncols()).copy_from(matrix);
     values
-}
-
-/// `out = a · b`.
-pub(crate) fn multiply(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
-}
-
-/// `out += factor · a · b`.
-pub(crate) fn add_product(
-    out: MatMut<'_, f64>,
-    factor: f64,
-    a: MatRef<'_, f64>,
-    b: MatRef<'_, f64>,
-) {
-    matmul(out, Accum::Add, a, b, factor, Par::Seq);
 }
 
 /// Returns `a · b`.
@@ -103,11 +87,12 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     // Without scaling, squares of entries far from one would overflow or underflow.
     let scale = if top > 0.0 { power_near(top) } else { 1.0 };
     scale_columns(&mut matrix, &vec![1.0 / scale; columns]);
-    let svd = matrix.thin_svd().map_err(|_| Error::Unsound {
+    let found = dualgap_dense::thin_svd(matrix.as_ref());
+    let (u, mut values, v) = found.ok_or_else(|| Error::Unsound {
         message: "the singular values of a small matrix did not converge".into(),
     })?;
-    let values = svd.S().column_vector().iter().map(|s| s * scale).collect();
-    Ok((svd.U().to_owned(), values, svd.V().to_owned()))
+    values.iter_mut().for_each(|s| *s *= scale);
+    Ok((u, values, v))
 }
 
 /// Returns the eigenvectors and the eigenvalues, in descending order, of a symmetric matrix given by its lower
@@ -118,12 +103,9 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<
             message: "a matrix has an entry that is no number: it has no eigenvalues".into(),
         });
     }
-    let found = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Unsound {
+    dualgap_dense::symmetric_eigen(matrix).ok_or_else(|| Error::Unsound {
         message: "the eigenvalues of a small matrix did not converge".into(),
-    })?;
-    // faer sorts them in ascending order.
-    let values = found.S().column_vector().iter().rev().copied().collect();
-    Ok((found.U().reverse_cols().to_owned(), values))
+    })
 }
 
 /// The result of [`split`]: `block = basis · inside + fresh · outside`.
@@ -143,19 +125,19 @@ pub(crate) fn split(basis: MatRef<'_, f64>, mut block: Mat<f64>) -> Result<Split
     let top = (0..block.ncols()).fold(0.0_f64, |top, j| top.max(block.col(j).norm_l2()));
     let mut inside = product(basis.transpose(), block.as_ref());
     add_product(block.as_mut(), -1.0, basis, inside.as_ref());
-    let qr = block.qr();
-    let (x, s, y) = thin_svd(qr.thin_R().to_owned())?;
+    let (q, r) = thin_qr(block.as_ref());
+    let (x, s, y) = thin_svd(r)?;
     let room = basis.nrows().saturating_sub(basis.ncols());
     let rank = s.iter().take_while(|&&s| s > 16.0 * f64::EPSILON * top).count().min(room);
-    let mut fresh = product(qr.compute_thin_Q().as_ref(), x.subcols(0, rank));
+    let mut fresh = product(q.as_ref(), x.subcols(0, rank));
     let mut shares = y.subcols(0, rank).to_owned();
     scale_columns(&mut shares, &s[..rank]);
     let kept = product(basis.transpose(), fresh.as_ref());
     add_product(fresh.as_mut(), -1.0, basis, kept.as_ref());
     add_product(inside.as_mut(), 1.0, kept.as_ref(), shares.transpose());
-    let qr = fresh.qr();
-    let outside = product(qr.thin_R(), shares.transpose());
-    Ok(Split { fresh: qr.compute_thin_Q(), inside, outside })
+    let (fresh, r) = thin_qr(fresh.as_ref());
+    let outside = product(r.as_ref(), shares.transpose());
+    Ok(Split { fresh, inside, outside })
 }
 
 #[cfg(test)]
@@ -174,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_split_block_is_the_sum_of_its_parts_and_the_rest_is_orthonormal() {
-        let basis = random(30, 6, 1).qr().compute_thin_Q();
+        let basis = thin_qr(random(30, 6, 1).as_ref()).0;
         let mut block = random(30, 5, 2);
         // One column lies in the span of the basis, one repeats another, and one is tiny.
         let inside = product(basis.as_ref(), random(6, 1, 3).as_ref());
@@ -214,7 +196,7 @@ mod tests {
 
     #[test]
     fn eigenvalues_fall_and_belong_to_their_vectors() {
-        let basis = random(5, 5, 7).qr().compute_thin_Q();
+        let basis = thin_qr(random(5, 5, 7).as_ref()).0;
         let mut scaled = basis.clone();
         scale_columns(&mut scaled, &[0.0, 3.0, -1.0, 7.0, 3.0]);
         let matrix = product(scaled.as_ref(), basis.transpose());

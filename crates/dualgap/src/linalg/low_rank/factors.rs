@@ -18,7 +18,7 @@ use crate::linalg::sum::squared_norm;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
 use crate::{Error, Result};
-use faer::{Mat, MatMut, MatRef};
+use dualgap_dense::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// A `rows × columns` matrix `U diag(s) V'`; see the module's head.
@@ -93,7 +93,7 @@ impl LowRank {
         Self { rows, columns, u: Vec::new(), s: Vec::new(), v: Vec::new() }
     }
 
-    /// Converts faer's factors without checking their shapes.
+    /// Converts such factors without checking their shapes.
     pub(crate) fn of(u: MatRef<'_, f64>, s: Vec<f64>, v: MatRef<'_, f64>) -> Self {
         let (rows, columns) = (u.nrows(), v.nrows());
         Self { rows, columns, u: to_rows(u), s, v: to_rows(v) }

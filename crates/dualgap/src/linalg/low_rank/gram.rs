@@ -11,7 +11,7 @@ use super::dense::{largest, multiply};
 use crate::linalg::halt::Halted;
 use crate::linalg::sum::two_sum;
 use crate::linalg::{UNIT_ROUNDOFF, gamma};
-use faer::{Mat, MatRef};
+use dualgap_dense::{Mat, MatRef};
 
 /// The length of a run of inner products: longer runs are faster, shorter ones more accurate.
 const RUN: usize = 64;

@@ -1,11 +1,11 @@
-//! Matrices of low rank, with what only they need: dense decompositions by faer, searches for singular values, proven
+//! Matrices of low rank, with what only they need: dense decompositions, searches for singular values, proven
 //! norms.
 //!
 //! - `factors`: matrices in factors, recompressed, with proven norms.
 //! - `operator`: matrices defined by their products with a block of vectors.
 //! - `singular`: the largest singular values of an operator, warm-started.
 //! - `spectral`: a proven upper bound on a spectral norm.
-//! - `dense`, `gram`: the operations on faer's matrices.
+//! - `dense`, `gram`: the operations on dense matrices.
 
 pub(crate) mod dense;
 mod factors;

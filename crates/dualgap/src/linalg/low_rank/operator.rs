@@ -8,7 +8,7 @@
 
 use super::dense::{add_product, by_rows, frobenius};
 use crate::linalg::{Accumulate, CompensatedVec, Rows, UNIT_ROUNDOFF, kernels};
-use faer::MatMut;
+use dualgap_dense::MatMut;
 
 /// A matrix, defined by its products.
 pub trait Operator: Sync {
@@ -270,7 +270,7 @@ impl Operator for Transposed<'_> {
 pub(crate) fn entries(operator: &dyn Operator) -> Vec<f64> {
     let (rows, columns) = (operator.rows(), operator.columns());
     let mut out = vec![0.0; rows * columns];
-    let identity = faer::Mat::<f64>::identity(columns, columns);
+    let identity = dualgap_dense::Mat::<f64>::identity(columns, columns);
     operator.add_apply(1.0, &super::dense::to_rows(identity.as_ref()), columns, &mut out);
     out
 }

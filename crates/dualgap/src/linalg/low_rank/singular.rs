@@ -17,7 +17,7 @@ use super::operator::{Operator, Transposed, entries};
 use crate::Result;
 use crate::linalg::Random;
 use crate::linalg::halt::{Halted, never};
-use faer::{Mat, MatRef};
+use dualgap_dense::{Mat, MatRef};
 
 /// The fraction of the cost of a full decomposition at which a search that has not converged should be replaced by
 /// it: the values are then so close together that a block of this size separates them too slowly.

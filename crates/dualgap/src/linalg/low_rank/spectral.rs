@@ -22,7 +22,7 @@ use super::singular::{Search, top_singular_until};
 use crate::linalg::halt::{Halted, never};
 use crate::linalg::{UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
-use faer::{Mat, MatRef, Side};
+use dualgap_dense::{Mat, MatRef, cholesky, symmetric_eigenvalues};
 
 /// The longest shorter side for which a tight bound is worth its cubic cost.
 const SIDE: usize = 4096;
@@ -174,9 +174,9 @@ fn by_cholesky(f: MatRef<'_, f64>, halted: Halted<'_>) -> Result<f64> {
 fn largest_eigenvalue(g: &Mat<f64>, halted: Halted<'_>) -> Result<f64> {
     let n = g.nrows();
     if n <= FEW
-        && let Ok(values) = g.self_adjoint_eigenvalues(Side::Lower)
+        && let Some(values) = symmetric_eigenvalues(g.as_ref())
     {
-        return Ok(values.last().copied().unwrap_or(0.0));
+        return Ok(values.first().copied().unwrap_or(0.0));
     }
     let values = to_rows(g.as_ref());
     let search = Search { tolerance: 1e-9, limit: 1000, seed: 0 };
@@ -192,8 +192,8 @@ fn eigenvalue_bound(g: &Mat<f64>, tau: f64, halted: Halted<'_>) -> Option<f64> {
     // The diagonal is below the exact difference, the other entries are exact.
     let entry =
         |i: usize, j: usize| if i == j { (tau - g[(i, i)]).next_down() } else { -g[(i, j)] };
-    let factor = Mat::from_fn(n, n, entry).llt(Side::Lower).ok()?;
-    let again = gram_of_triangle(factor.L(), halted);
+    let factor = cholesky(Mat::from_fn(n, n, entry).as_ref())?;
+    let again = gram_of_triangle(factor.as_ref(), halted);
     let mut difference = vec![0.0; n * n];
     for (j, column) in difference.chunks_exact_mut(n).enumerate() {
         for (i, x) in column.iter_mut().enumerate() {

@@ -8,9 +8,7 @@ use super::cost::is_dense;
 use super::design::Design;
 use crate::linalg::kernels::add_scaled;
 use crate::linalg::{Row, parallel};
-use faer::linalg::matmul::{matmul, triangular};
-use faer::linalg::solvers::Solve;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use dualgap_dense::{Mat, MatMut, MatRef, add_product, solve_positive};
 use multiversion::multiversion;
 use std::ops::Range;
 
@@ -35,9 +33,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         for (j, extra) in diagonal.iter().enumerate() {
             h[(j, j)] += extra;
         }
-        let factor = h.llt(Side::Lower).ok()?;
-        let solution = factor.solve(MatRef::from_column_major_slice(b, b.len(), 1));
-        let p: Vec<f64> = (0..b.len()).map(|j| solution[(j, 0)]).collect();
+        let p = solve_positive(h.as_ref(), b)?;
         p.iter().all(|p| p.is_finite()).then_some(p)
     }
 
@@ -128,7 +124,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 let left = MatRef::from_row_major_slice(&left, block.len(), of_inputs);
                 let right = MatRef::from_row_major_slice(&right, block.len(), of_outputs);
                 let sum = MatMut::from_row_major_slice_mut(sum, of_inputs, of_outputs);
-                matmul(sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+                add_product(sum, 1.0, left.transpose(), right);
             }
         });
         let mut h: Mat<f64> = Mat::zeros(d * k, d * k);
@@ -174,23 +170,10 @@ fn add_outer_of_pairs(row: Row<'_>, of_outputs: &[f64], sum: &mut [f64]) {
 
 /// Adds the lower half of Z'Z, for rows of d numbers, to a matrix in columns.
 fn add_gram(z: &[f64], d: usize, gram: &mut [f64]) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
     if d == 0 || z.is_empty() {
         return;
     }
     let z = MatRef::from_row_major_slice(z, z.len() / d, d);
     let gram = MatMut::from_column_major_slice_mut(gram, d, d);
-    let (left, right) = (z.transpose(), z);
-    let one = 1.0;
-    triangular::matmul(
-        gram,
-        TriangularLower,
-        Accum::Add,
-        left,
-        Rectangular,
-        right,
-        Rectangular,
-        one,
-        Par::Seq,
-    );
+    dualgap_dense::add_gram(z, gram);
 }

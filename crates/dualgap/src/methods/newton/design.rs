@@ -291,14 +291,13 @@ fn add_row(row: Row<'_>, factor: f64, out: &mut [f64]) {
 /// Dense rows with several outputs are matrix products.
 #[cfg(feature = "low-rank")]
 mod dense {
-    use faer::linalg::matmul::matmul;
-    use faer::{Accum, MatMut, MatRef, Par};
+    use dualgap_dense::{MatMut, MatRef};
 
     /// `a += XW`, where X has d columns and W has k.
     pub fn add_product(x: &[f64], d: usize, w: &[f64], k: usize, a: &mut [f64]) {
         let n = a.len() / k;
         let (x, w) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(w, d, k));
-        matmul(MatMut::from_row_major_slice_mut(a, n, k), Accum::Add, x, w, 1.0, Par::Seq);
+        dualgap_dense::add_product(MatMut::from_row_major_slice_mut(a, n, k), 1.0, x, w);
     }
 
     /// `out += X'U`.
@@ -306,6 +305,6 @@ mod dense {
         let n = u.len() / k;
         let (x, u) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(u, n, k));
         let out = MatMut::from_row_major_slice_mut(out, d, k);
-        matmul(out, Accum::Add, x.transpose(), u, 1.0, Par::Seq);
+        dualgap_dense::add_product(out, 1.0, x.transpose(), u);
     }
 }

@@ -20,8 +20,7 @@ use super::blocks::CurvedBlocks;
 use super::cholesky::Hessian;
 use super::design::Design;
 use crate::linalg::low_rank::dense::symmetric_eigen;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use dualgap_dense::{Mat, MatMut, MatRef, multiply};
 
 /// The eigenvectors of the two factors, and the eigenvalues of their product.
 pub struct Kronecker {
@@ -88,9 +87,9 @@ impl Kronecker {
         let turned = |left: MatRef<'_, f64>, r: &[f64], right: MatRef<'_, f64>| {
             let (mut half, mut whole) = (vec![0.0; d * k], vec![0.0; d * k]);
             let r = MatRef::from_column_major_slice(r, k, d);
-            matmul(of(&mut half, k, d), Accum::Replace, left, r, 1.0, Par::Seq);
+            multiply(of(&mut half, k, d), left, r);
             let half = MatRef::from_column_major_slice(&half, k, d);
-            matmul(of(&mut whole, k, d), Accum::Replace, half, right, 1.0, Par::Seq);
+            multiply(of(&mut whole, k, d), half, right);
             whole
         };
         let mut coordinates = turned(v.transpose(), r, u);

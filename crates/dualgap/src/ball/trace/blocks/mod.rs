@@ -28,7 +28,7 @@ use crate::linalg::low_rank::dense::{add_product, by_rows, product, symmetric_ei
 use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::{Halted, LowRank, Rows, kernels};
 use crate::term::ball::trace::threshold;
-use faer::{MatMut, MatRef};
+use dualgap_dense::{MatMut, MatRef};
 use place::Place;
 
 /// The cost of an eigendecomposition of a c × c matrix is about this many times c³ operations.

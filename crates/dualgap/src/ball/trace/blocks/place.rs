@@ -7,7 +7,7 @@ use crate::ball::shrinking::Shrinking;
 use crate::ball::solver::Resumes;
 use crate::ball::trace::Map;
 use crate::ball::{Losses, Problem, Touched};
-use faer::Mat;
+use dualgap_dense::Mat;
 use serde::{Deserialize, Serialize};
 
 /// All that a run needs to resume.
