@@ -1,8 +1,8 @@
 //! The only generator of the project: ChaCha with eight rounds, seeded, the same on every platform and in every
 //! later version. A test compares it with the published vector.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// A seeded stream of random numbers.
@@ -12,8 +12,47 @@ use serde::{Deserialize, Serialize};
 /// let (mut a, mut b) = (Random::new(7), Random::new(7));
 /// assert_eq!(a.below(1000), b.below(1000));
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(from = "State", into = "State")]
 pub struct Random(ChaCha8Rng);
+
+/// What a checkpoint has of a stream, since the first of them.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "ChaCha8Rng")]
+struct State {
+    seed: [u8; 32],
+    stream: u64,
+    /// The number of 32-bit words that were drawn.
+    word_pos: u128,
+}
+
+impl From<Random> for State {
+    fn from(Random(stream): Random) -> Self {
+        Self::of(&stream)
+    }
+}
+
+impl State {
+    fn of(stream: &ChaCha8Rng) -> Self {
+        let (seed, word_pos) = (stream.get_seed(), stream.get_word_pos());
+        Self { seed, stream: stream.get_stream(), word_pos }
+    }
+}
+
+impl Clone for Random {
+    fn clone(&self) -> Self {
+        State::of(&self.0).into()
+    }
+}
+
+impl From<State> for Random {
+    fn from(state: State) -> Self {
+        let mut stream = ChaCha8Rng::from_seed(state.seed);
+        stream.set_stream(state.stream);
+        stream.set_word_pos(state.word_pos);
+        Self(stream)
+    }
+}
 
 impl Random {
     /// Returns the stream of this seed.
@@ -82,6 +121,22 @@ mod tests {
         for _ in 0..10 {
             let expected = ((u128::from(direct.next_u64()) * 1_000_003) >> 64) as usize;
             assert_eq!(random.below(1_000_003), expected);
+        }
+    }
+
+    #[test]
+    fn a_stream_goes_on_where_it_was_stored() {
+        // The bytes are those of earlier checkpoints: the seed, the stream, and the words drawn, as varints.
+        let bytes = postcard::to_stdvec(&Random::new(3)).unwrap();
+        assert_eq!((bytes.len(), &bytes[32..]), (34, &[0, 0][..]));
+        for draws in [0, 1, 7, 8, 31, 32, 33, 100, 1000] {
+            let mut random = Random::new(3);
+            (0..draws).for_each(|_| drop(random.unit()));
+            let stored = postcard::to_stdvec(&random).unwrap();
+            let mut again: Random = postcard::from_bytes(&stored).unwrap();
+            let words = u128::from(again.0.get_word_pos() as u64);
+            assert_eq!(words, 2 * draws as u128);
+            assert!((0..100).all(|_| random.unit().to_bits() == again.unit().to_bits()), "{draws}");
         }
     }
 
