@@ -11,6 +11,7 @@ use crate::report::{Kept, L1Guarantee, Summary};
 use crate::spelling::in_options;
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
+use dualgap::linalg::parallel::{Pool, install};
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::{Remark, Structure};
 use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, TrialPlan};
@@ -89,12 +90,14 @@ impl Work for TrainArgs {
         if !self.out.witness {
             report.model.witness = None;
         }
-        let test = job.test(&report.model)?;
+        let pool = Pool::new(job.common.method.threads)?;
+        let test = install(&pool, || job.test(&report.model))?;
         if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
         let silent = self.out.quiet && !self.out.json;
-        let advice = if silent { Vec::new() } else { advice(&report, &job.train.data)? };
+        let advised = || if silent { Ok(Vec::new()) } else { advice(&report, &job.train.data) };
+        let advice = install(&pool, advised)?;
         let (model, report) = report.split();
         let summary = Summary {
             task: job.name,
