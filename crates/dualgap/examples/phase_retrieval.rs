@@ -11,7 +11,7 @@ use dualgap::ball::{self, PerOutput, Problem, Settings};
 use dualgap::linalg::{LowRank, Measured, Random, Rows};
 use dualgap::run::{Budget, Certificate};
 use dualgap::term::ScalarLoss;
-use faer::{Mat, Side};
+use dualgap_dense::{Mat, symmetric_eigen};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (d, count) = (16, 96);
@@ -34,9 +34,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The symmetric part without its negative eigenvalues: with one factor on both sides it is semidefinite as it stands.
     let found = report.model.weights.to_dense();
     let half = Mat::from_fn(d, d, |i, j| f64::midpoint(found[i * d + j], found[j * d + i]));
-    let eigen = half.self_adjoint_eigen(Side::Lower).map_err(|_| "no eigenvalues")?;
-    let values: Vec<f64> = eigen.S().column_vector().iter().map(|&l| l.max(0.0)).collect();
-    let factor: Vec<f64> = (0..d * d).map(|k| eigen.U()[(k / d, k % d)]).collect();
+    let (vectors, values) = symmetric_eigen(half.as_ref()).ok_or("no eigenvalues")?;
+    let values: Vec<f64> = values.into_iter().map(|l| l.max(0.0)).collect();
+    let factor: Vec<f64> = (0..d * d).map(|k| vectors[(k / d, k % d)]).collect();
     let semidefinite = LowRank::new(d, d, factor.clone(), values.clone(), factor)?.within(radius);
     let primal: Measured = problem.primal(&semidefinite)?;
     let dual = problem.dual(&report.model.points, &Proving::default())?.value;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The top eigenvector is x, or −x.
     let top = (0..d).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
-    let vector: Vec<f64> = (0..d).map(|i| eigen.U()[(i, top)] * values[top].sqrt()).collect();
+    let vector: Vec<f64> = (0..d).map(|i| vectors[(i, top)] * values[top].sqrt()).collect();
     let sign =
         if vector.iter().zip(&x).map(|(v, x)| v * x).sum::<f64>() < 0.0 { -1.0 } else { 1.0 };
     let apart: f64 = vector.iter().zip(&x).map(|(v, x)| (sign * v - x) * (sign * v - x)).sum();
