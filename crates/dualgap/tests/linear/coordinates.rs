@@ -193,6 +193,24 @@ fn what_is_dropped_is_zero_at_the_optimum() {
     }
 }
 
+// With many more weights than examples dual ascent is faster only where a digit takes it few passes.
+#[test]
+fn the_side_of_an_elastic_net_follows_the_passes_of_dual_ascent() {
+    for (passes, along_weights) in [(100.0, true), (1.0, false)] {
+        let case = Case::random(3, ScalarLoss::Squared, 20, 200);
+        let squares: f64 = case.rows.iter().flatten().map(|x| x * x).sum();
+        let regulariser = Regulariser { l1: 1e-4, ..Regulariser::PLAIN };
+        let case = Case { lambda: squares / 400.0 / passes, regulariser, weights: None, ..case };
+        let data = data(&case, true);
+        let report = task(&case).fit(&data, Plan::new(Budget::relative(1e-7))).unwrap();
+        report.model.certify(&data).unwrap();
+        let told = report.tactics.iter().any(|line| line.starts_with("coordinate descent"));
+        assert_eq!(told, along_weights, "{passes}: {:?}", report.tactics);
+        let judge = fit(&case, 1e-9).certificate.primal;
+        assert!((report.certificate.primal - judge).abs() <= 2e-7 * judge);
+    }
+}
+
 #[test]
 fn several_classes_have_the_optimum_of_dual_steps() {
     let mut random = Random::new(8);
