@@ -97,6 +97,15 @@ fn a_result_that_finds_no_room_is_an_error() {
 /// Ctrl-C where no run is under way ends the program, and takes along what was being written.
 #[test]
 fn a_program_that_is_told_to_end_leaves_no_temporary_files() {
+    // What ignores signals passes that on, and the program would be waited for without end.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    assert_eq!(
+        ignored & 0b11,
+        0,
+        "run the tests without nohup, and not in the background of a script"
+    );
     let desk = desk();
     desk.run("train multiclass data.svm -o good").ok();
     desk.write("labels", "the old labels");
