@@ -88,8 +88,12 @@ def test_data_files_are_shards_in_place(client, tmp_path, name, labels, keywords
     keywords = {"lam": 0.01, "tolerance": 1e-3, **keywords}
     model = getattr(dualgap.dask, name)(client=client, **keywords).fit(shards)
     assert model.stop_ == "gap_reached"
-    # Files that are mapped have no pages any more when the run is over, because its shards are forgotten.
-    assert set(client.run(_dualgap.mapped_bytes).values()) == {0}
+    # Files that are mapped have no pages any more when the run is over, because its shards are forgotten: at once, or as soon as a
+    # busy worker gets to it.
+    until = time.monotonic() + 60
+    while set(client.run(_dualgap.mapped_bytes).values()) != {0}:
+        assert time.monotonic() < until
+        time.sleep(0.05)
     whole = convert(joined)
     again = model.certify(whole)
     slack = again.rounding + model.certificate_.rounding

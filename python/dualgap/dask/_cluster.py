@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from distributed import Client, Future, wait
+from distributed import Client, Future, fire_and_forget, wait
 from distributed.client import CancelledError
 from distributed.scheduler import KilledWorker
 
@@ -71,7 +71,10 @@ class Cluster:
         try:
             alive = self.alive()
             places = sorted(place for place in set(self.places) if place in alive)
-            wait([self._submit(place, _shards.close, self.run) for place in places], timeout=5)
+            closing = [self._submit(place, _shards.close, self.run) for place in places]
+            # A worker that is too busy to be waited for still forgets: without this its task would be dropped with its future.
+            fire_and_forget(closing)
+            wait(closing, timeout=5)
         except Exception:  # noqa: BLE001, S110 (a cluster that is gone has forgotten)
             pass
 

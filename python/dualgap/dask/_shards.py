@@ -118,8 +118,10 @@ def _apply(run: str, number: int, last: tuple[int, float] | None) -> _dualgap.Sh
     return shard
 
 
-def _follow(run: str, step: Step, payload: bytes) -> _dualgap.Position:
+def _follow(run: str, number: int, step: Step, payload: bytes) -> _dualgap.Position:
     """Return the position after a step, which the first shard of a worker takes for the others."""
+    # A worker without the shard was lost, and is not only behind.
+    _shard(run, number)
     held, (serial, kind, to) = _run(run), step
     with held.lock:
         if held.position is not None and held.serial == serial:
@@ -150,8 +152,8 @@ def take_round(
     passes: int,
 ) -> Part:
     """Apply the last round and take the next one."""
+    at = _follow(run, number, step, payload)
     shard = _apply(run, number, last)
-    at = _follow(run, step, payload)
     begin = time.perf_counter()
     change = shard.round(at, share, sigma, passes)
     _run(run).pending[number] = now
@@ -168,8 +170,8 @@ def dual(run: str, number: int, last: tuple[int, float] | None) -> Part:
 
 def losses(run: str, number: int, step: Step, payload: bytes) -> Part:
     """Return the shard's losses at the weights of the position."""
+    at = _follow(run, number, step, payload)
     shard = _shard(run, number)
-    at = _follow(run, step, payload)
     begin = time.perf_counter()
     part = shard.losses(at.weights())
     return part, time.perf_counter() - begin, len(part)
@@ -231,4 +233,9 @@ def digest_part(
 def close(run: str) -> None:
     """Forget the shards of a run."""
     with _lock:
-        _runs.pop(run, None)
+        held = _runs.pop(run, None)
+    if held is not None:
+        # An error that was raised here, and that the worker keeps until the client forgets it, may hold the run by its traceback.
+        held.read.clear()
+        held.data.clear()
+        held.shards.clear()
