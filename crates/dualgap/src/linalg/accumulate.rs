@@ -117,6 +117,34 @@ fn add_compensated(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64
     add_each(values, factor, high, low);
 }
 
+/// `high + low += Σ_f x_f · w[f·K + y]` for every label, compensated, with `K = high.len()`.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+pub(crate) fn add_scores_compensated(row: Row<'_>, w: &[f64], high: &mut [f64], low: &mut [f64]) {
+    let labels = high.len();
+    match row {
+        Row::Sparse { indices, values } => {
+            for (&f, &x) in indices.iter().zip(values) {
+                add_each(&w[f as usize * labels..][..labels], x, high, low);
+            }
+        }
+        Row::Single { indices, values } => {
+            for (&f, &x) in indices.iter().zip(values) {
+                add_each(&w[f as usize * labels..][..labels], x.into(), high, low);
+            }
+        }
+        Row::Ones { indices } => {
+            for &f in indices {
+                add_each(&w[f as usize * labels..][..labels], 1.0, high, low);
+            }
+        }
+        Row::Dense(values) => {
+            for (f, &x) in values.iter().enumerate() {
+                add_each(&w[f * labels..][..labels], x, high, low);
+            }
+        }
+    }
+}
+
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
     let labels = d.len();

@@ -64,6 +64,21 @@ pub fn exp_of_negative(x: f64) -> f64 {
     f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52) * sum
 }
 
+/// [`exp_of_negative`] in 32 bits, to 1e-6 of it, and e^−41 for all smaller numbers.
+#[inline(always)]
+pub fn single_exp_of_negative(x: f32) -> f32 {
+    let x = if x < -41.0 { -41.0 } else { x };
+    let rounded = x * std::f32::consts::LOG2_E + 12_582_912.0; // 1.5·2^23
+    let n = rounded - 12_582_912.0;
+    // ln 2 in two parts; products of the first with integers below 2^9 are exact.
+    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4;
+    let mut sum = 1.0 / 5040.0;
+    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+        sum = sum * r + coefficient;
+    }
+    f32::from_bits(rounded.to_bits().wrapping_add(127) << 23) * sum
+}
+
 /// Returns 2 artanh s for |s| ≤ 0.172.
 #[inline(always)]
 fn twice_artanh(s: f64) -> f64 {
@@ -107,6 +122,10 @@ mod tests {
         fn exponentials_and_logarithms_are_accurate(x in -708.0..0.0_f64, near in -1.0..0.0_f64, log in -50.0..50.0_f64) {
             prop_assert!(is_close(exp_of_negative(x), x.exp()));
             prop_assert!(is_close(exp_of_negative(near), near.exp()));
+            for x in [near as f32, 41.0 * near as f32] {
+                let exact = f64::from(x).exp();
+                prop_assert!((f64::from(single_exp_of_negative(x)) - exact).abs() <= 1e-6 * exact);
+            }
             for u in [-near, near.exp(), x.exp()] {
                 prop_assert!(is_close(ln_1p_of_share(u), u.ln_1p()), "{u}");
             }
@@ -121,5 +140,10 @@ mod tests {
         assert!(is_close(ln_1p_of_share(1.0), LN_2) && is_close(ln(0.5), -LN_2));
         assert!(exp_of_negative(f64::NEG_INFINITY) <= 1e-300 && exp_of_negative(f64::NAN).is_nan());
         assert!(ln_1p_of_share(f64::NAN).is_nan());
+        assert_eq!(single_exp_of_negative(0.0), 1.0);
+        assert!(
+            single_exp_of_negative(f32::NEG_INFINITY) > 1e-18
+                && single_exp_of_negative(f32::NAN).is_nan()
+        );
     }
 }

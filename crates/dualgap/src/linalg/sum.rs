@@ -6,6 +6,7 @@
 //! [`underflow`](super::underflow).
 
 use super::underflow::{UNDERFLOW, UNIT_ROUNDOFF, product_above, vanished};
+use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 /// Returns γ_m, the relative error bound of `operations` roundings in a row.
@@ -154,6 +155,7 @@ pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
 /// # use dualgap::linalg::sum::squared_norm;
 /// assert_eq!(squared_norm(&[3.0, 4.0]).value, 25.0);
 /// ```
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn squared_norm(x: &[f64]) -> Measured {
     let (mut high, mut low) = ([0.0; 8], [0.0; 8]);
     let chunks = x.chunks_exact(8);

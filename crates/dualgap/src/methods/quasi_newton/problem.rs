@@ -35,10 +35,13 @@ pub trait SmoothProblem: Sync {
     fn certificate(&self, w: &[f64]) -> Result<(Measured, Measured)>;
 
     /// Improves weights by steps on single examples, before the gradients of all of them: pass number `pass`, from 0 on.
-    /// Returns whether another such pass is worth its time.
+    /// Returns whether another such pass is worth its time. If so, it may keep the weights to itself until [`settle`](Self::settle).
     fn stochastic_pass(&self, _w: &mut [f64], _past: &mut Past, _pass: u64) -> Result<bool> {
         Ok(false)
     }
+
+    /// Writes the weights that stochastic passes have come to.
+    fn settle(&self, _w: &mut [f64], _past: &Past) {}
 }
 
 /// What stochastic passes remember from one to the next; nothing at first.
@@ -46,6 +49,9 @@ pub trait SmoothProblem: Sync {
 pub struct Past {
     /// What is stored of the examples.
     pub numbers: Vec<f32>,
+    /// The weights, if they are kept here in the meantime; none after a run resumes, which begins with those that were settled.
+    #[serde(skip)]
+    pub weights: Vec<f32>,
     /// The length of steps.
     pub rate: f64,
     /// How far the last pass was from the optimum, by a measure of the problem's own that is about in proportion to the gap.

@@ -283,7 +283,9 @@ impl<P: SmoothProblem> Resumable for QuasiNewton<'_, P> {
     type State = State;
 
     fn state(&self) -> State {
-        State { known: self.local.is_some(), ..self.state.clone() }
+        let mut state = State { known: self.local.is_some(), ..self.state.clone() };
+        self.problem.settle(&mut state.w, &state.past);
+        state
     }
 }
 
@@ -318,6 +320,7 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
+        self.problem.settle(&mut self.state.w, &self.state.past);
         let (problem, w) = (self.problem, &self.state.w);
         let iterate = parallel::install(&self.pool, || certificate_of(problem, w))?;
         if self.state.stochastic.is_some() {
@@ -325,7 +328,8 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
         }
         let w = &self.state.w;
         if self.proved.is_none_or(|best| iterate.gap_bound() < best.gap_bound()) {
-            (self.proved, self.state.best) = (Some(iterate), Some(w.clone()));
+            self.proved = Some(iterate);
+            self.state.best.get_or_insert_default().clone_from(w);
         }
         let model = self.proved.unwrap_or(iterate);
         Ok(Certified { model, iterate })

@@ -99,6 +99,21 @@ impl Legal {
         }
     }
 
+    /// The places of the pairs that are forbidden.
+    pub(super) fn barred_pairs(&self) -> impl Iterator<Item = usize> + '_ {
+        self.forbidden.iter().copied()
+    }
+
+    /// The labels that are forbidden at position t of so many.
+    pub(super) fn barred(&self, t: usize, length: usize) -> Vec<usize> {
+        let (first, last) = (t == 0, t + 1 == length);
+        if !first && !last {
+            return Vec::new();
+        }
+        let is_barred = |&y: &usize| first && !self.first[y] || last && !self.last[y];
+        (0..self.labels).filter(is_barred).collect()
+    }
+
     /// The scores of pairs, without what is forbidden.
     pub(super) fn masked(legal: Option<&Self>, scores: &[f64]) -> Vec<f64> {
         let mut table = scores.to_vec();

@@ -14,13 +14,14 @@
 //! sequences, and is shortened whenever Σ mass_i‖r_i‖² does not shrink as it should. If γ has become so small that
 //! quasi-Newton steps are faster, which also happens where λ is small, they take over.
 //!
-//! ν has two parts, T × K marginals of positions and K × K sums over pairs, in 32 bits each: w moves by exactly what they do.
-//! No certificate depends on them.
+//! ν has two parts, T × K marginals of positions and K × K sums over pairs. They and w have 32 bits each: w is then off by what its
+//! sums round away, some 1e-7 of it, and the gap where nothing moves any more is λ/2 of the square of that. No certificate depends on
+//! ν, and quasi-Newton steps have 64 bits again.
 
 use super::problem::CrfProblem;
+use super::single::move_towards;
 use super::stochastic::Buffers;
 use crate::linalg::Random;
-use crate::linalg::kernels::{add_outer, add_scaled};
 use crate::methods::quasi_newton::Past;
 
 /// The least number of passes: whatever takes over begins close to the optimum then.
@@ -38,6 +39,9 @@ const ENOUGH: f64 = 1.5;
 /// More stored numbers than this for every weight and entry of the data are too many.
 const MOST_STORED: usize = 2;
 
+/// The numbers of a cache line.
+const LINE: usize = 64 / size_of::<f32>();
+
 impl CrfProblem<'_> {
     /// The size of ν.
     fn stored(&self) -> usize {
@@ -48,7 +52,7 @@ impl CrfProblem<'_> {
     /// Whether these steps are possible: w must be linear in ν, and ν not too large.
     pub(super) fn can_ascend(&self) -> bool {
         let size = self.layout.dim() + self.data.rows().stored();
-        self.l1 <= 0.0 && self.layout.pairs == 0 && self.stored() <= MOST_STORED * size
+        self.l1 <= 0.0 && self.stored() <= MOST_STORED * size
     }
 
     /// γ of a sequence.
@@ -85,21 +89,22 @@ impl CrfProblem<'_> {
         if past.numbers.len() != self.stored() {
             return false; // the state of a program that had other steps here
         }
+        if past.weights.is_empty() {
+            past.weights = self.places().narrowed(w);
+        }
         let mut order: Vec<usize> =
             (0..self.data.len()).filter(|&i| self.masses[i] > 0.0).collect();
         Random::new(pass).shuffle(&mut order);
         let mut buffers = Buffers::default();
         let (mut residual, mut shares) = (0.0, 0.0);
-        for &i in &order {
+        let Past { numbers, weights, .. } = past;
+        for (visit, &i) in order.iter().enumerate() {
+            if let Some(&next) = order.get(visit + 1) {
+                std::hint::black_box(self.touch(next, numbers));
+            }
             let share = self.share(past.rate, i);
-            residual +=
-                self.masses[i] * self.ascend_by(i, share, w, &mut past.numbers, &mut buffers);
+            residual += self.masses[i] * self.ascend_by(i, share, weights, numbers, &mut buffers);
             shares += self.masses[i] * share;
-        }
-        if !w.iter().all(|w| w.is_finite()) {
-            w.fill(0.0);
-            *past = Past::default();
-            return false;
         }
         if pass > 1 && residual > past.residual * (1.0 - ENOUGH * shares).max(0.5) {
             past.rate *= SHORTER;
@@ -108,9 +113,25 @@ impl CrfProblem<'_> {
         past.residual = residual;
         let more = pass + 1 < LEAST_PASSES || shares >= LEAST_SHARE;
         if !more {
+            self.settle_ascent(w, past);
             *past = Past::default();
         }
         more
+    }
+
+    /// Writes the weights of the last pass.
+    pub(super) fn settle_ascent(&self, w: &mut [f64], past: &Past) {
+        if !past.weights.is_empty() {
+            self.places().widen(&past.weights, w);
+        }
+    }
+
+    /// Reads a number of every cache line of ν_i, which is then there when the step needs it. What it returns has no meaning.
+    fn touch(&self, i: usize, point: &[f32]) -> f32 {
+        let (k, starts) = (self.layout.labels, self.data.starts());
+        let pairs = self.data.rows().len() * k + i * k * k;
+        let parts = [starts[i] * k..starts[i + 1] * k, pairs..pairs + k * k];
+        parts.into_iter().flat_map(|part| point[part].chunks(LINE)).map(|line| line[0]).sum()
     }
 
     /// Takes a step on a sequence; returns ‖r‖², of positions alone.
@@ -118,48 +139,27 @@ impl CrfProblem<'_> {
         &self,
         i: usize,
         share: f64,
-        w: &mut [f64],
+        w: &mut [f32],
         point: &mut [f32],
         buffers: &mut Buffers,
     ) -> f64 {
         if !self.expect(i, w, buffers).is_finite() {
             return 0.0;
         }
-        let (layout, k) = (self.layout, self.layout.labels);
-        let Buffers { scaled, pairs, d, .. } = buffers;
-        let (x, truth, start) = (self.data.sequence(i), self.data.truth(i), self.data.starts()[i]);
-        let length = self.masses[i] / self.lambda;
-        let mut square = 0.0;
-        // Moves a part of ν, and returns what w moves by.
-        let move_to = |stored: &mut f32, expected: f64| {
-            let old = f64::from(*stored);
-            let residual = expected - old;
-            *stored = (old + share * residual) as f32;
-            (length * (old - f64::from(*stored)), residual * residual)
-        };
+        let k = self.layout.labels;
+        let Buffers { quick, d } = buffers;
         let (nodes, sums) = point.split_at_mut(self.data.rows().len() * k);
-        let nodes = &mut nodes[start * k..(start + truth.len()) * k];
-        d.clear();
-        d.resize(k, 0.0);
-        for (t, (mu, stored)) in
-            scaled.marginals().chunks_exact(k).zip(nodes.chunks_exact_mut(k)).enumerate()
-        {
-            for ((d, stored), &mu) in d.iter_mut().zip(stored).zip(mu) {
-                let (moved, squared) = move_to(stored, mu);
-                *d = moved;
-                square += squared;
-            }
-            add_outer(x.row(t), d, 1.0, &mut w[..layout.start().start]);
-            if t == 0 {
-                add_scaled(d, 1.0, &mut w[layout.start()]);
-            }
-            if t + 1 == truth.len() {
-                add_scaled(d, 1.0, &mut w[layout.end()]);
-            }
-        }
+        let nodes = &mut nodes[self.data.starts()[i] * k..][..quick.marginals.len()];
+        let by = (share as f32, (self.masses[i] / self.lambda) as f32);
+        d.resize(nodes.len(), 0.0);
+        let square = move_towards(nodes, &quick.marginals, by, d);
+        self.move_positions(i, d, w);
         let sums = &mut sums[i * k * k..(i + 1) * k * k];
-        for ((w, stored), &sum) in w[layout.transitions()].iter_mut().zip(sums).zip(&*pairs) {
-            *w += move_to(stored, sum).0;
+        d.resize(k * k, 0.0);
+        move_towards(sums, &quick.pairs, by, d);
+        let places = self.places();
+        for (row, d) in w[places.pairs()].chunks_exact_mut(places.width).zip(d.chunks_exact(k)) {
+            row.iter_mut().zip(d).for_each(|(w, d)| *w += d);
         }
         square
     }

@@ -20,13 +20,16 @@
 //!
 //! - `scaled`: forward-backward on one sequence, with its rounding. `problem`: the sums over all sequences, for gradients and
 //!   certificates. `posed`: the problem as others are posed. `ascent`: the steps that a run under a ridge
-//!   begins with; `stochastic`: those under an elastic net. `marginals`: predictions.
+//!   begins with; `stochastic`: those under an elastic net; `single`, `quick`: the weights and expectations of both, in 32 bits.
+//!   `marginals`: predictions.
 
 mod ascent;
 mod marginals;
 mod posed;
 mod problem;
+mod quick;
 mod scaled;
+mod single;
 mod stochastic;
 
 pub(super) use marginals::{Held, log_losses, marginals};

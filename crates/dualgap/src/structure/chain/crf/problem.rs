@@ -18,6 +18,7 @@ use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::data::Sequences;
 use crate::dual::problem::masses;
+use crate::linalg::accumulate::add_scores_compensated;
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::Need;
 use crate::linalg::sum::{squared_norm, two_sum};
@@ -26,11 +27,18 @@ use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::methods::quasi_newton::{Past, SmoothProblem};
 use crate::term::ball::l1::soft;
 use crate::{Error, Result};
+use multiversion::multiversion;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The most parts that sequences and features are split into: enough for the cores of most machines.
 const PARTS: usize = 64;
+
+/// The largest weights that stochastic steps may lead to.
+const LARGEST: f64 = 1e18;
+
+/// So many weights are swept over at a time: they stay in the first cache.
+const SWEPT: usize = 1024;
 
 /// The number of stochastic passes; more of them gain little.
 const PASSES: u64 = 6;
@@ -52,8 +60,9 @@ pub(super) struct CrfProblem<'d> {
     counts: Vec<f64>,
     /// `Σ mass_i Σ_t 2(‖x_t‖₁ + 3)`.
     extent: f64,
-    /// d, and so that it need not be allocated again in every pass.
+    /// d and u, so that they need not be allocated again in every pass.
     residuals: Mutex<Vec<f64>>,
+    slopes: Mutex<Vec<f64>>,
     /// The length of stochastic steps, once it is known.
     pub(super) rate: OnceLock<f64>,
 }
@@ -128,7 +137,7 @@ impl<'d> CrfProblem<'d> {
             }
         }
         counts.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
-        let residuals = Mutex::new(Vec::new());
+        let (residuals, slopes) = Default::default();
         Ok(Self {
             data,
             layout,
@@ -141,6 +150,7 @@ impl<'d> CrfProblem<'d> {
             extent: extent * 1.001,
             rate: OnceLock::new(),
             residuals,
+            slopes,
         })
     }
 
@@ -254,12 +264,7 @@ impl<'d> CrfProblem<'d> {
                     out.fill(0.0);
                     if compensated {
                         low.fill(0.0);
-                        self.columns.column(f).for_each(|t, x| {
-                            let d = &residuals[t * k..(t + 1) * k];
-                            for ((high, low), d) in out.iter_mut().zip(&mut low).zip(d) {
-                                two_sum(high, low, x * d);
-                            }
-                        });
+                        add_scores_compensated(self.columns.column(f), residuals, out, &mut low);
                         out.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
                     } else {
                         add_scores(self.columns.column(f), residuals, out);
@@ -287,29 +292,19 @@ impl<'d> CrfProblem<'d> {
 
     /// Computes what a certificate at w is made of, from scratch and with all errors bounded.
     pub fn values(&self, w: &[f64]) -> Result<Values> {
-        let mut residuals = self.buffer();
+        let mut residuals = taken(&self.residuals);
         let sums = self.first_half(w, true, &mut residuals)?;
-        let mut u = vec![0.0; w.len()];
+        let mut u = taken(&self.slopes);
+        u.resize(w.len(), 0.0);
         self.second_half(&residuals, &sums, true, &mut u, |_, _| 0.0);
         drop(residuals);
         let delta = (sums.relative + 16.0 * UNIT_ROUNDOFF) * self.extent * 1.001;
-        let square = squared_norm(w).scaled(0.5);
-        let slope = u.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
-        let product = product_of(w, &u);
-        let mut one = Sum::default();
-        if self.l1 > 0.0 {
-            u.iter_mut().for_each(|u| *u = soft(*u, self.l1));
-            w.iter().for_each(|w| one.add(w.abs()));
-        }
-        let mut norm = squared_norm(&u);
+        let Sweep { square, mut norm, product, one, apart, slope } = self.sweep(w, &u)?;
         if self.l1 > 0.0 {
             // Every entry of S_σ is one subtraction.
             norm.error += 4.0 * UNIT_ROUNDOFF * norm.value;
         }
-        let conjugate = norm.scaled(0.5);
-        // ‖w − u/λ‖, which the errors of u are multiplied with.
-        let apart: Vec<f64> = w.iter().zip(&u).map(|(w, u)| w - u / self.lambda).collect();
-        let apart = squared_norm(&apart);
+        let (square, conjugate) = (square.scaled(0.5), norm.scaled(0.5));
         let away = (apart.value + apart.error).sqrt() * 1.001
             + 4.0 * UNIT_ROUNDOFF * (norm.value + norm.error).sqrt() / self.lambda
             + 4.0 * UNIT_ROUNDOFF * (2.0 * square.value).sqrt();
@@ -326,14 +321,60 @@ impl<'d> CrfProblem<'d> {
         entropy.error += (2.0 * square.value).sqrt() * 1.001 * delta;
         let slack = ((norm.value + norm.error).sqrt() * delta + delta * delta) * 1.001;
         let conjugate = Measured { error: conjugate.error + slack, ..conjugate };
-        let norm = one.total().scaled(self.l1);
+        let norm = one.scaled(self.l1);
         Ok(Values { loss: sums.loss, entropy, conjugate, dual, square, norm, slope })
     }
 
-    fn buffer(&self) -> std::sync::MutexGuard<'_, Vec<f64>> {
-        // Whatever a thread that failed has left in the buffer is written anew.
-        self.residuals.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Adds up what a certificate needs of w and u, in one sweep over both.
+    fn sweep(&self, w: &[f64], u: &[f64]) -> Result<Sweep> {
+        let parts = parallel::map_ranges(w.len(), PARTS, |range| {
+            let mut sums = [Sum::default(); 5];
+            let (mut slope, mut buffer) = (0.0_f64, Vec::new());
+            for (w, u) in w[range.clone()].chunks(SWEPT).zip(u[range].chunks(SWEPT)) {
+                let [square, norm, product, one, apart] = &mut sums;
+                slope = u.iter().fold(slope, |top, u| top.max(u.abs()));
+                square.add_measured(squared_norm(w));
+                product.add_measured(product_of(w, u));
+                buffer.clear();
+                if self.l1 > 0.0 {
+                    buffer.extend(u.iter().map(|u| soft(*u, self.l1)));
+                    w.iter().for_each(|w| one.add(w.abs()));
+                } else {
+                    buffer.extend_from_slice(u);
+                }
+                norm.add_measured(squared_norm(&buffer));
+                buffer.iter_mut().zip(w).for_each(|(u, w)| *u = w - *u / self.lambda);
+                apart.add_measured(squared_norm(&buffer));
+            }
+            Ok((sums, slope))
+        })?;
+        let mut total = [Sum::default(); 5];
+        let mut slope = 0.0_f64;
+        for (sums, top) in &parts {
+            total.iter_mut().zip(sums).for_each(|(total, sum)| total.add_sum(sum));
+            slope = slope.max(*top);
+        }
+        let [square, norm, product, one, apart] = total.map(|sum| sum.total());
+        Ok(Sweep { square, norm, product, one, apart, slope })
     }
+}
+
+fn taken(buffer: &Mutex<Vec<f64>>) -> MutexGuard<'_, Vec<f64>> {
+    // Whatever a thread that failed has left in the buffer is written anew.
+    buffer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sums over all weights w and slopes u.
+struct Sweep {
+    /// ‖w‖², ‖S_σ(u)‖², ⟨w, u⟩ and ‖w‖₁, which is zero without an l1 norm.
+    square: Measured,
+    norm: Measured,
+    product: Measured,
+    one: Measured,
+    /// ‖w − S_σ(u)/λ‖², the square of what the errors of u are multiplied with.
+    apart: Measured,
+    /// The largest |u_j|.
+    slope: f64,
 }
 
 /// The sums over some sequences.
@@ -347,14 +388,22 @@ struct PartSums {
 }
 
 /// Returns ⟨a, b⟩, compensated.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 fn product_of(a: &[f64], b: &[f64]) -> Measured {
-    let (mut high, mut low, mut size) = ([0.0; 8], [0.0; 8], 0.0);
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        for (lane, (a, b)) in a.iter().zip(b).enumerate() {
-            two_sum(&mut high[lane], &mut low[lane], a * b);
-            size += (a * b).abs();
+    let (mut high, mut low, mut sizes) = ([0.0; 8], [0.0; 8], [0.0_f64; 8]);
+    let (of_a, of_b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = of_a.remainder().iter().zip(of_b.remainder());
+    for (a, b) in of_a.zip(of_b) {
+        for lane in 0..8 {
+            two_sum(&mut high[lane], &mut low[lane], a[lane] * b[lane]);
+            sizes[lane] += (a[lane] * b[lane]).abs();
         }
     }
+    for (lane, (a, b)) in rest.enumerate() {
+        two_sum(&mut high[lane], &mut low[lane], a * b);
+        sizes[lane] += (a * b).abs();
+    }
+    let size: f64 = sizes.iter().sum();
     let mut total = high.into_iter().chain(low).collect::<Sum>().total();
     let second_order = (a.len() as f64 * UNIT_ROUNDOFF).powi(2);
     total.error += (2.0 * UNIT_ROUNDOFF + second_order) * size * 1.001;
@@ -389,7 +438,7 @@ impl SmoothProblem for CrfProblem<'_> {
     }
 
     fn gradient(&self, w: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let mut residuals = self.buffer();
+        let mut residuals = taken(&self.residuals);
         let sums = self.first_half(w, false, &mut residuals)?;
         let square = self.second_half(&residuals, &sums, false, gradient, |range, out| {
             let mut square = 0.0;
@@ -405,7 +454,7 @@ impl SmoothProblem for CrfProblem<'_> {
     /// The diagonal is `λ + Σ mass x² μ(1 − μ)`; for pairs, the expected counts in the place of the variances.
     fn diagonal(&self, w: &[f64], diagonal: &mut [f64]) -> Result<()> {
         let k = self.layout.labels;
-        let mut residuals = self.buffer();
+        let mut residuals = taken(&self.residuals);
         let sums = self.first_half(w, false, &mut residuals)?;
         for (i, bounds) in self.data.starts().windows(2).enumerate() {
             let mass = self.masses[i];
@@ -435,8 +484,9 @@ impl SmoothProblem for CrfProblem<'_> {
     }
 
     fn stochastic_pass(&self, w: &mut [f64], past: &mut Past, pass: u64) -> Result<bool> {
-        // Where pairs have features, a step would have to write all their weights.
-        if self.layout.pairs > 0 {
+        // Where pairs have features, a step would have to write all their weights. No weight is larger than the quotient, of which 32
+        // bits must have room for the square.
+        if self.layout.pairs > 0 || self.extent / self.lambda > LARGEST {
             return Ok(false);
         }
         if self.can_ascend() {
@@ -448,6 +498,10 @@ impl SmoothProblem for CrfProblem<'_> {
             w.fill(0.0);
         }
         Ok(!last)
+    }
+
+    fn settle(&self, w: &mut [f64], past: &Past) {
+        self.settle_ascent(w, past);
     }
 
     fn certificate(&self, w: &[f64]) -> Result<(Measured, Measured)> {

@@ -9,12 +9,12 @@
 //! see all sequences before it moves. They do not get much closer: on 2,000 sentences of CoNLL-2000 six passes leave 3 %, and
 //! ten more would halve that, so six are taken. η is tried out on some sequences, from a large one downwards.
 
-use super::super::legal::Legal;
 use super::problem::CrfProblem;
-use super::scaled::{Pairs, Scaled, Weights};
+use super::quick::{Labelled, Quick};
+use super::single::{Places, add_outer};
 use crate::linalg::Random;
-use crate::linalg::kernels::{add_outer, add_scaled};
 use crate::term::ball::l1::soft;
+use std::ops::Range;
 
 /// The weights shrink so often in a pass: not after every step, which would touch all of them.
 const SHRINKS: usize = 4;
@@ -28,13 +28,17 @@ const TRIALS: usize = 12;
 /// The buffers of steps.
 #[derive(Default)]
 pub(super) struct Buffers {
-    pub scaled: Scaled,
-    pub shared: Pairs,
-    pub pairs: Vec<f64>,
-    pub d: Vec<f64>,
+    pub quick: Quick,
+    /// What weights move by.
+    pub d: Vec<f32>,
 }
 
 impl CrfProblem<'_> {
+    /// Where weights in 32 bits are.
+    pub(super) fn places(&self) -> Places {
+        Places::of(self.layout)
+    }
+
     /// Takes the steps of a pass.
     pub(super) fn walk(&self, w: &mut [f64], pass: u64) {
         let n = self.data.len();
@@ -42,22 +46,21 @@ impl CrfProblem<'_> {
         let mut order: Vec<usize> = (0..n).collect();
         Random::new(pass).shuffle(&mut order);
         let mut buffers = Buffers::default();
+        let mut narrow = self.places().narrowed(w);
         let mut done = pass as f64 * n as f64;
         for some in order.chunks(n.div_ceil(SHRINKS)) {
             let (mut shrink, mut length) = (1.0, 0.0);
             for &i in some {
                 let eta = rate / (1.0 + rate * self.lambda * done);
-                self.step(i, eta, w, &mut buffers);
+                self.step(i, eta, &mut narrow, &mut buffers);
                 shrink *= (1.0 - eta * self.lambda).max(0.0);
                 length += eta;
                 done += 1.0;
             }
-            if self.l1 > 0.0 {
-                w.iter_mut().for_each(|w| *w = soft(*w * shrink, self.l1 * length));
-            } else {
-                w.iter_mut().for_each(|w| *w *= shrink);
-            }
+            let length = self.l1 * length;
+            narrow.iter_mut().for_each(|w| *w = soft(f64::from(*w) * shrink, length) as f32);
         }
+        self.places().widen(&narrow, w);
     }
 
     /// Returns the η with the lowest loss after steps from zero on some sequences. It depends on the problem alone.
@@ -76,7 +79,7 @@ impl CrfProblem<'_> {
         }
         let mut rate = if squares > 0.0 { 4.0 * positions / squares } else { 1.0 };
         let mut best = (f64::INFINITY, 0.0);
-        let mut w = vec![0.0; self.layout.dim()];
+        let mut w = vec![0.0; self.places().count()];
         for _ in 0..TRIALS {
             w.fill(0.0);
             let mut buffers = Buffers::default();
@@ -95,54 +98,55 @@ impl CrfProblem<'_> {
     }
 
     /// Takes a step on a sequence, unless its length is zero; returns the weighted loss before it.
-    fn step(&self, i: usize, eta: f64, w: &mut [f64], buffers: &mut Buffers) -> f64 {
+    fn step(&self, i: usize, eta: f64, w: &mut [f32], buffers: &mut Buffers) -> f64 {
         let loss = self.expect(i, w, buffers);
-        let (layout, k) = (self.layout, self.layout.labels);
-        let Buffers { scaled, pairs, d, .. } = buffers;
-        let (x, truth) = (self.data.sequence(i), self.data.truth(i));
         let count = self.data.len() as f64 * self.masses[i];
-        let length = eta * count;
+        let length = (eta * count) as f32;
         if length == 0.0 || !loss.is_finite() {
             return count * loss;
         }
-        for (t, mu) in scaled.marginals().chunks_exact(k).enumerate() {
-            let y = usize::from(truth[t]);
-            d.clear();
-            d.extend(mu.iter().map(|mu| -length * mu));
-            d[y] += length;
-            add_outer(x.row(t), d, 1.0, &mut w[..layout.start().start]);
-            if t == 0 {
-                add_scaled(d, 1.0, &mut w[layout.start()]);
-            } else {
-                w[layout.transitions().start + usize::from(truth[t - 1]) * k + y] += length;
-            }
-            if t + 1 == truth.len() {
-                add_scaled(d, 1.0, &mut w[layout.end()]);
-            }
+        let k = self.layout.labels;
+        let Buffers { quick, d } = buffers;
+        let truth = self.data.truth(i);
+        d.clear();
+        d.extend(quick.marginals.iter().map(|mu| -length * mu));
+        for (t, &y) in truth.iter().enumerate() {
+            d[t * k + usize::from(y)] += length;
         }
-        add_scaled(pairs, -length, &mut w[layout.transitions()]);
+        self.move_positions(i, d, w);
+        let places = self.places();
+        for (row, sums) in
+            w[places.pairs()].chunks_exact_mut(places.width).zip(quick.pairs.chunks_exact(k))
+        {
+            row.iter_mut().zip(sums).for_each(|(w, sum)| *w -= length * sum);
+        }
+        for pair in truth.windows(2) {
+            w[places.pair(pair[0], pair[1])] += length;
+        }
         count * loss
     }
 
-    /// Finds the expectations of a sequence at these weights: the marginals of its positions and the sums of its pairs are in the
-    /// buffers then. Returns its loss.
-    pub(super) fn expect(&self, i: usize, w: &[f64], buffers: &mut Buffers) -> f64 {
-        let (layout, k) = (self.layout, self.layout.labels);
-        let Buffers { scaled, shared, pairs, .. } = buffers;
-        let legal = self.legal.as_deref();
-        match legal {
-            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k, false),
-            None => shared.set(&w[layout.transitions()], k, true),
+    /// Adds `T × K` numbers to the weights of the features at the positions of a sequence, and of its first and last label.
+    pub(super) fn move_positions(&self, i: usize, d: &[f32], w: &mut [f32]) {
+        let (places, x) = (self.places(), self.data.sequence(i));
+        let mut row = vec![0.0; places.width];
+        let mut add = |range: Range<usize>, row: &[f32]| {
+            w[range].iter_mut().zip(row).for_each(|(w, d)| *w += d);
+        };
+        if let Some(last) = d.len().checked_sub(places.labels) {
+            add(places.start(), &d[..places.labels]);
+            add(places.end(), &d[last..]);
         }
-        pairs.clear();
-        pairs.resize(k * k, 0.0);
-        let weights =
-            Weights { layout, w, packed: None, shared, sizes: None, legal, quick: legal.is_none() };
+        for (t, d) in d.chunks_exact(places.labels).enumerate() {
+            row[..places.labels].copy_from_slice(d);
+            add_outer(x.row(t), &row, w);
+        }
+    }
+
+    /// Finds the expectations of a sequence at these weights; returns its loss.
+    pub(super) fn expect(&self, i: usize, w: &[f32], buffers: &mut Buffers) -> f64 {
         let (x, truth) = (self.data.sequence(i), self.data.truth(i));
-        let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
-        if let Some(factor) = weights.factor() {
-            pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
-        }
-        found.loss.value
+        let of = Labelled { x, truth, legal: self.legal.as_deref() };
+        buffers.quick.expect(self.places(), w, of)
     }
 }
