@@ -2,7 +2,7 @@
 //!
 //! The loop solves for a while, certifies, and checks whether to stop. Counted work decides when to certify: a
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
-//! solving work, with the one that closes a run whose passes are limited; but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
+//! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
 //! need not be certified every fourth. A solver that knows about what a certificate would say is certified when that is
 //! enough, and before only when its work has doubled. The clock can stop a run and does nothing else.
 
@@ -23,18 +23,13 @@ const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 }
 /// work grows by 5 %.
 const LEAST_GROWTH: f64 = 0.05 * 0.25;
 
-/// Returns the number of oracle calls after which the next certification is due, if each takes as long as `cost` passes. The last
-/// one is due at the limit.
-fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64, limit: u64) -> u64 {
-    let each = cost * pass as f64 / share;
-    let within_share = (before.len() as f64 + 1.0) * each;
-    if within_share + each > limit as f64 {
-        return limit;
-    }
+/// Returns the number of oracle calls after which the next certification is due, if each takes as long as `cost` passes.
+fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64) -> u64 {
+    let within_share = (before.len() as f64 + 1.0) * cost * pass as f64 / share;
     let last = before.last().map_or(0, |progress| progress.work.oracle_calls);
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
     // In whole passes: a certificate is most useful when every block has been visited.
-    ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass).min(limit)
+    ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass)
 }
 
 /// A deadline that the solver checks after every step. Only some checks read the clock, fewer if the steps are short:
@@ -278,7 +273,7 @@ fn drive(
         return Ok((state, last, stop));
     }
     loop {
-        let due = next_certification(&state.history, pass, cost, budget.certify_share, limit);
+        let due = next_certification(&state.history, pass, cost, budget.certify_share).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
         let mut claimed = None; // the gap that the next certificate may refute
