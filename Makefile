@@ -72,7 +72,7 @@ bench:
 RACE_VENV := $(TARGET)/race/venv
 race: $(RACE_VENV)/ready
 	@test -n "$(DATA)" || { echo "give the folder of the data sets: make race DATA=DIR"; exit 2; }
-	cargo build --release --locked --package dualgap-cli
+	cargo build --release --locked --package dualgap-cli --package dualgap-bench
 	PYTHONPATH=crates/dualgap-bench $(RACE_VENV)/bin/python -m race --data "$(DATA)" --only "$(ONLY)" --page docs/race.md $(RACE)
 
 $(RACE_VENV)/ready: crates/dualgap-bench/race/requirements.txt

@@ -1,8 +1,8 @@
 """dualgap, by its command line, timed without reading the file and with everything else.
 
-The report of a run says how long training took, from the data in memory to the certified model; the fastest of several runs counts
-where that is milliseconds. Where other work has taken the processor away from a longer run, the CPU seconds of the process count,
-without those of a process that only reads.
+The report of a run says how long training took, from the data in memory to the certified model. Where that is milliseconds the fastest of
+several runs counts, in one process (``dualgap-bench again``), as the peers are called several times in theirs. Where other work has taken
+the processor away from a longer run, the CPU seconds of the process count, without those of a process that only reads.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ REFERENCE = 1e-9
 ALONE = 0.95
 #: Runs that are shorter are not measured by the difference of two processes: it would be lost in their noise.
 SHORT = 0.02
+#: Runs that are shorter are repeated in one process.
+BRIEF = 0.1
 
 
 @dataclass
@@ -130,7 +132,7 @@ class Program:
         reading = self.reading_seconds(data, problem) if threads == 1 else float("inf")
         best: Rung = {}
         spent, repeats = 0.0, 0
-        while repeats == 0 or (not once and repeats < OFTEN and spent < LONG):
+        while repeats == 0 or (not once and repeats < OFTEN and spent < LONG and spent >= BRIEF):
             ended = run(command, threads * limit + self.reading_seconds(data, problem))
             try:
                 report = json.loads(ended.out)
@@ -142,7 +144,25 @@ class Program:
             spent += seconds
             if not best or seconds < best["seconds"]:
                 best = as_rung(report, tolerance) | {"seconds": seconds, "wall": ended.wall, "cpu": ended.cpu}
+        if not once and repeats == 1 and best["seconds"] < BRIEF:
+            fastest = min(self.again(command, OFTEN, limit), key=lambda report: report["fit_seconds"])
+            if fastest["fit_seconds"] < best["seconds"]:
+                best |= as_rung(fastest, tolerance) | {"seconds": fastest["fit_seconds"]}
+            repeats += OFTEN
         return best | {"repeats": repeats}
+
+    def again(self, command: list[str], times: int, limit: float) -> list[dict[str, Any]]:
+        """Return the reports of a command that is run several times in one process."""
+        bench = self.path.with_name("dualgap-bench")
+        out = run([str(bench), "again", str(times), *command[1:]], times * limit + 60).out
+        reports, decoder = [], json.JSONDecoder()
+        while out := out.lstrip():
+            report, end = decoder.raw_decode(out)
+            reports.append(report)
+            out = out[end:]
+        if len(reports) != times:
+            raise RuntimeError(f"{bench}: {len(reports)} reports of {times}: build it, too")
+        return reports
 
 
 def as_rung(report: dict[str, Any], tolerance: float | None) -> Rung:

@@ -71,6 +71,7 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use dualgap::Result;
 use dualgap::data::Sink;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +91,24 @@ static INCOMPLETE: AtomicBool = AtomicBool::new(false);
 /// Runs the program with these tasks: reads the arguments, does what they ask for, and returns the exit code.
 pub fn main_with(tasks: &Tasks) -> ExitCode {
     interrupt::listen();
-    let words = appraise::spelled(std::env::args_os());
+    run_words(tasks, std::env::args_os())
+}
+
+/// Does what these words ask for, of which the first is the name of the program, and returns the exit code. Words that are none of
+/// the program's end the process.
+///
+/// ```
+/// use dualgap_cli::{Tasks, run_words};
+/// let folder = tempfile::tempdir()?;
+/// let data = folder.path().join("two.svm");
+/// std::fs::write(&data, "+1 1:1\n-1 1:-1\n")?;
+/// let words = ["dualgap", "train", "binary", data.to_str().unwrap(), "--quiet"];
+/// let code = run_words(&Tasks::builtin(), words.map(Into::into));
+/// assert_eq!(code, std::process::ExitCode::SUCCESS);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn run_words(tasks: &Tasks, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words = appraise::spelled(words.into_iter());
     let matches = tasks.command_for(&words).get_matches_from(&words);
     let outcome = match tasks.run(&matches) {
         Some(outcome) => outcome,
