@@ -10,25 +10,25 @@
 //!
 //! | data                     | loss          | λ    | ascent | Newton | passes of ascent: taken, theorem | as long as Newton |
 //! | ------------------------ | ------------- | ---- | -----: | -----: | -------------------------------: | ----------------: |
-//! | n = 270, d = 13, dense   | logistic      | 10/n |    0.6 |    0.4 |                            8, 14 |               5.8 |
-//! |                          | logistic      | 1/n  |    1.0 |    0.6 |                           16, 35 |               5.8 |
-//! |                          | squared hinge | 10/n |    0.7 |    0.5 |                           20, 30 |               5.8 |
-//! |                          | squared hinge | 1/n  |    1.3 |    0.5 |                          36, 199 |               5.8 |
+//! | n = 270, d = 13, dense   | logistic      | 10/n |    0.6 |    0.4 |                            8, 14 |               3.6 |
+//! |                          | logistic      | 1/n  |    1.0 |    0.6 |                           16, 35 |               3.6 |
+//! |                          | squared hinge | 10/n |    0.7 |    0.5 |                           20, 30 |               3.6 |
+//! |                          | squared hinge | 1/n  |    1.3 |    0.5 |                          36, 199 |               3.6 |
 //! | a9a: d = 123, sparse     | logistic      | 10/n |     54 |    135 |                            8, 16 |               9.8 |
 //! |                          | logistic      | 1/n  |    515 |    151 |                           24, 51 |               9.8 |
 //! |                          | squared hinge | 10/n |    222 |     89 |                           24, 43 |               9.8 |
 //! |                          | squared hinge | 1/n  |    258 |    131 |                          36, 331 |               9.8 |
-//! | ijcnn1: d = 22, dense    | logistic      | 10/n |    284 |    248 |                            8, 12 |               7.5 |
-//! |                          | logistic      | 1/n  |    576 |    265 |                           12, 16 |               7.5 |
-//! |                          | squared hinge | 10/n |    284 |    211 |                            8, 15 |               7.5 |
-//! |                          | squared hinge | 1/n  |    807 |    223 |                          24, 46 |               7.5 |
+//! | ijcnn1: d = 22, dense    | logistic      | 10/n |    284 |    248 |                            8, 12 |               6.1 |
+//! |                          | logistic      | 1/n  |    576 |    265 |                           12, 16 |               6.1 |
+//! |                          | squared hinge | 10/n |    284 |    211 |                            8, 15 |               6.1 |
+//! |                          | squared hinge | 1/n  |    807 |    223 |                          24, 46 |               6.1 |
 //! | texts, n = 2,000, d = 9,947 | logistic   | 1/n  |     48 |     28 |                            8, 14 |                   |
 //! |                          | logistic      | 1e-4 |     31 |     59 |                            8, 26 |                   |
 //! |                          | squared hinge | 1/n  |     23 |     42 |                            8, 35 |                   |
 //! |                          | squared hinge | 1e-4 |     43 |     86 |                          12, 127 |                   |
 //!
-//! The choice below is the faster side in all but the two of ijcnn1 at 10/n, where it is a third slower at most, and the first
-//! row of the texts, which is noise of that machine. On raw columns the theorem says millions of passes.
+//! The choice below is the faster side in all but logistic on ijcnn1 at 10/n, where it is an eighth slower, and the first row of the
+//! texts, which is noise of that machine. On raw columns the theorem says millions of passes.
 //!
 //! The texts have as many columns that Newton's equations need conjugate gradients, and how many products those take the shape does not
 //! tell: 14 to 38 passes on texts whose rows have length one, and 1,880 passes to 1 % under softmax on those of news20, whose rows
