@@ -111,7 +111,8 @@ impl CrfProblem<'_> {
             shares *= SHORTER;
         }
         past.residual = residual;
-        let more = pass + 1 < LEAST_PASSES || shares >= LEAST_SHARE;
+        // Where nothing moves, the optimum has been found, or numbers are too large for 32 bits.
+        let more = residual > 0.0 && (pass + 1 < LEAST_PASSES || shares >= LEAST_SHARE);
         if !more {
             self.settle_ascent(w, past);
             *past = Past::default();

@@ -16,6 +16,7 @@
 use super::super::legal::Legal;
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
+use super::single::Places;
 use crate::data::Sequences;
 use crate::dual::problem::masses;
 use crate::linalg::accumulate::add_scores_compensated;
@@ -116,7 +117,8 @@ impl<'d> CrfProblem<'d> {
         }
         let positions = data.rows().len();
         let numbers = positions * (2 * layout.labels) + 2 * data.rows().stored();
-        Need { weights: layout.dim(), copies: 3, others: numbers }.check()?;
+        let others = numbers + Places::of(layout).count() / 2;
+        Need { weights: layout.dim(), copies: 4, others }.check()?;
         let masses = masses(data.len(), weights)?;
         let columns = Columns::of(data.rows());
         let pairs = layout.dim() - layout.transitions().start;

@@ -110,18 +110,15 @@ impl Quick {
         self.scores.extend_from_slice(&w[places.pairs()]);
         let barred = || legal.into_iter().flat_map(Legal::barred_pairs);
         let place = |pair: usize| pair / labels * width + pair % labels;
-        let top = {
-            // Places without a label of their own, and pairs that are forbidden, have a score that is not the largest.
-            let legal_pair =
-                (0..labels * labels).find(|&pair| barred().all(|barred| barred != pair));
-            let any = self.scores[place(legal_pair?)];
-            for row in self.scores.chunks_exact_mut(width) {
-                row[labels..].fill(any);
-            }
-            barred().for_each(|pair| self.scores[place(pair)] = any);
-            self.forward.resize(self.scores.len(), 0.0);
-            exp_below(&self.scores, &mut self.forward)
-        };
+        // Places without a label of their own, and pairs that are forbidden, have a score that is not the largest.
+        let legal_pair = (0..labels * labels).find(|&pair| barred().all(|barred| barred != pair));
+        let any = self.scores[place(legal_pair?)];
+        for row in self.scores.chunks_exact_mut(width) {
+            row[labels..].fill(any);
+        }
+        barred().for_each(|pair| self.scores[place(pair)] = any);
+        self.forward.resize(self.scores.len(), 0.0);
+        let top = exp_below(&self.scores, &mut self.forward);
         let narrow = least(&self.forward) >= NARROW;
         if !narrow {
             return None;
@@ -152,7 +149,9 @@ impl Quick {
         let rows = w[places.pairs()].chunks_exact(width);
         let mut edges: Vec<f64> =
             rows.flat_map(|row| row[..labels].iter().map(|&s| f64::from(s))).collect();
-        legal.into_iter().for_each(|legal| legal.mask_pairs(&mut edges));
+        if let Some(legal) = legal {
+            legal.mask_pairs(&mut edges);
+        }
         let mut loss = self.logs.run(Potentials { labels, nodes: &nodes, edges: &edges });
         for (t, &y) in truth.iter().enumerate() {
             loss -= nodes[t * labels + usize::from(y)];
