@@ -95,7 +95,7 @@ class Certificate:
     @property
     def is_vacuous(self) -> bool:
         """Whether the proven lower bound is not above zero, which losses are never below: then nothing is proved yet."""
-        return self.certified and self.gap > 0.0 and self.dual <= self.rounding
+        return self.certified and self.primal > 0.0 and self.gap_bound > 0.0 and self.dual <= self.rounding
 
     def _repr_html_(self) -> str:
         return _html.certificate(self)

@@ -123,10 +123,13 @@ impl Certificate {
     /// let side = |value| Measured { value, error: 0.0 };
     /// assert!(Certificate::new(side(0.5), side(-0.1), true)?.is_vacuous());
     /// assert!(!Certificate::new(side(0.5), side(0.1), true)?.is_vacuous());
+    /// let lost = |value| Measured { value, error: 1e-9 };
+    /// assert!(Certificate::new(lost(1e-12), lost(2e-12), true)?.is_vacuous(), "all of it is rounding");
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn is_vacuous(&self) -> bool {
-        self.certified && self.gap() > 0.0 && self.dual <= self.rounding_error
+        let above = self.primal > 0.0 && self.gap_bound() > 0.0;
+        self.certified && above && self.dual <= self.rounding_error
     }
 
     /// Whether the bound on the rounding is larger than the gap itself: then the arithmetic limits what is proved, and
