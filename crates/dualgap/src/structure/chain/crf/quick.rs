@@ -10,7 +10,7 @@
 use super::super::forward_backward::{ForwardBackward, Potentials};
 use super::super::legal::{FORBIDDEN, Legal};
 use super::super::oracle::Label;
-use super::single::{LANES, MOST_LANES, Places, add_lanes, add_scores};
+use super::single::{LANES, MOST_LANES, Places, add_lanes, add_scores, by_lanes};
 use crate::data::Sequence;
 use crate::linalg::elementary::single_exp_of_negative;
 use multiversion::multiversion;
@@ -267,18 +267,8 @@ fn run(
 /// `pairs = (Σ_t α_t ⊗ h_t) ∘ E`, with as many terms as h has.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 fn add_up(alpha: &[f32], h: &[f32], e: &[f32], width: usize, pairs: &mut [f32]) {
-    let mut first = 0;
-    while first < width {
-        let lanes = ((width - first) / LANES).min(MOST_LANES);
-        for y in (0..pairs.len() / width).step_by(2) {
-            match lanes {
-                1 => outer_sums::<1>(alpha, h, width, (y, first), pairs),
-                2 => outer_sums::<2>(alpha, h, width, (y, first), pairs),
-                3 => outer_sums::<3>(alpha, h, width, (y, first), pairs),
-                _ => outer_sums::<MOST_LANES>(alpha, h, width, (y, first), pairs),
-            }
-        }
-        first += lanes * LANES;
+    for y in (0..pairs.len() / width).step_by(2) {
+        by_lanes!(width, outer_sums(alpha, h, width, y, pairs));
     }
     for (sum, e) in pairs.iter_mut().zip(e) {
         *sum = or_nothing(*sum * e);
@@ -289,24 +279,13 @@ fn add_up(alpha: &[f32], h: &[f32], e: &[f32], width: usize, pairs: &mut [f32]) 
 #[expect(clippy::inline_always, reason = "it is compiled for the instruction set of its caller")]
 #[inline(always)]
 fn times(x: &[f32], matrix: &[f32], out: &mut [f32]) {
-    let width = out.len();
-    let mut first = 0;
-    while first < width {
-        let lanes = ((width - first) / LANES).min(MOST_LANES);
-        match lanes {
-            1 => lanes_times::<1>(x, matrix, first, out),
-            2 => lanes_times::<2>(x, matrix, first, out),
-            3 => lanes_times::<3>(x, matrix, first, out),
-            _ => lanes_times::<MOST_LANES>(x, matrix, first, out),
-        }
-        first += lanes * LANES;
-    }
+    by_lanes!(out.len(), lanes_times(x, matrix, out));
 }
 
 /// [`times`] for M lanes from `first` on. Rows of even and of odd number have sums of their own, which need not wait for each other.
 #[expect(clippy::inline_always, reason = "it is compiled for the instruction set of its caller")]
 #[inline(always)]
-fn lanes_times<const M: usize>(x: &[f32], matrix: &[f32], first: usize, out: &mut [f32]) {
+fn lanes_times<const M: usize>(x: &[f32], matrix: &[f32], out: &mut [f32], first: usize) {
     let width = out.len();
     let mut sums = [[[0.0_f32; LANES]; M]; 2];
     let mut factors = x.chunks_exact(2);
@@ -333,8 +312,9 @@ fn outer_sums<const M: usize>(
     alpha: &[f32],
     h: &[f32],
     width: usize,
-    (y, first): (usize, usize),
+    y: usize,
     pairs: &mut [f32],
+    first: usize,
 ) {
     let mut sums = [[[0.0_f32; LANES]; M]; 2];
     for (alpha, h) in alpha.chunks_exact(width).zip(h.chunks_exact(width)) {

@@ -71,27 +71,34 @@ impl Places {
     }
 }
 
+/// Calls a function of M lanes and of the first place of them, from place to place of a row of this width.
+macro_rules! by_lanes {
+    ($width:expr, $of_lanes:ident($($with:expr),+)) => {{
+        let mut first = 0;
+        while first < $width {
+            let lanes = (($width - first) / LANES).min(MOST_LANES);
+            match lanes {
+                1 => $of_lanes::<1>($($with),+, first),
+                2 => $of_lanes::<2>($($with),+, first),
+                3 => $of_lanes::<3>($($with),+, first),
+                _ => $of_lanes::<MOST_LANES>($($with),+, first),
+            }
+            first += lanes * LANES;
+        }
+    }};
+}
+pub(super) use by_lanes;
+
 /// `scores += Σ_f x_f row_f`, with rows as long as `scores`.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub(super) fn add_scores(row: Row<'_>, w: &[f32], scores: &mut [f32]) {
-    let width = scores.len();
-    let mut first = 0;
-    while first < width {
-        let lanes = ((width - first) / LANES).min(MOST_LANES);
-        match lanes {
-            1 => score_lanes::<1>(row, w, first, scores),
-            2 => score_lanes::<2>(row, w, first, scores),
-            3 => score_lanes::<3>(row, w, first, scores),
-            _ => score_lanes::<MOST_LANES>(row, w, first, scores),
-        }
-        first += lanes * LANES;
-    }
+    by_lanes!(scores.len(), score_lanes(row, w, scores));
 }
 
 /// [`add_scores`] for M lanes from `first` on.
 #[expect(clippy::inline_always, reason = "it is compiled for the instruction set of its caller")]
 #[inline(always)]
-fn score_lanes<const M: usize>(row: Row<'_>, w: &[f32], first: usize, scores: &mut [f32]) {
+fn score_lanes<const M: usize>(row: Row<'_>, w: &[f32], scores: &mut [f32], first: usize) {
     let width = scores.len();
     let scores = &mut scores[first..][..M * LANES];
     let mut sums = [[0.0; LANES]; M];
