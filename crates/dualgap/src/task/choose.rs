@@ -115,7 +115,7 @@ impl<S: Structure> TaskSpec<S> {
             Told::Run(_) => ended(),
             Told::Candidate(_) => (),
         };
-        let search = self.try_folds(data, &folds, tried, grid, &plan, patience, told)?;
+        let search = self.try_folds(data, &folds, tried, grid, &plan, patience, &told)?;
         let found = (search.end != SearchEnd::Interrupted).then_some(search.found);
         Ok(found.map(|found| Chosen {
             value: found.candidates[found.best()].value,

@@ -23,6 +23,7 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// The score of a model on held-out examples.
@@ -300,7 +301,7 @@ impl<S: Structure> TaskSpec<S> {
             Told::Run(_) => ended(),
             Told::Candidate(_) => (),
         };
-        let search = self.try_folds(data, folds, folds.count(), grid.into(), plan, None, told)?;
+        let search = self.try_folds(data, folds, folds.count(), grid.into(), plan, None, &told)?;
         Ok((search.end != SearchEnd::Interrupted).then_some(search.found))
     }
 
@@ -335,7 +336,7 @@ impl<S: Structure> TaskSpec<S> {
         patience: Option<usize>,
         told: impl Fn(Told<'_>) + Sync,
     ) -> Result<Search> {
-        self.try_folds(data, folds, folds.count(), grid.into(), plan, patience, told)
+        self.try_folds(data, folds, folds.count(), grid.into(), plan, patience, &told)
     }
 
     /// Tries a grid on so many folds, the first ones.
@@ -348,76 +349,97 @@ impl<S: Structure> TaskSpec<S> {
         grid: Grid,
         plan: &TrialPlan,
         patience: Option<usize>,
-        told: impl Fn(Told<'_>) + Sync,
+        told: &(dyn Fn(Told<'_>) + Sync),
     ) -> Result<Search> {
         let Grid { over, values } = grid;
-        let values = over.sorted(&values)?;
         if folds.count() < 2 {
             return Err(Error::setting("a cross-validation needs at least two folds"));
         }
-        let threads = match plan.threads {
-            0 => thread::available_parallelism().map_or(1, NonZero::get),
-            threads => threads,
-        };
-        let threads_each = (threads / tried).max(1);
+        let threads_each = (threads_of(plan.threads) / tried).max(1);
         let warm = plan.ends_by_gap();
-        let mut before: Vec<Option<Model<S>>> = vec![None; tried];
-        let mut search = Search {
-            found: CrossValidation { over, candidates: Vec::new() },
-            end: SearchEnd::Complete,
-        };
-        let (mut least, mut worse) = (f64::INFINITY, 0);
-        for &value in &values {
-            let attempt = |fold: usize| {
-                if plan.budget.interrupt.raised() {
-                    return Ok(None);
-                }
-                // Parts are made when they are needed: all of them would be several times the data.
-                let train = data.subset(&folds.outside(fold));
-                let task = self.at(over, value)?.resolve(&train)?;
-                let plan = Plan {
-                    method: plan.method.clone(),
-                    threads: threads_each,
-                    ..Plan::new(plan.budget.clone())
-                };
-                let report = task
-                    .fit_near(&train, plan, before[fold].as_ref())
-                    .map_err(|error| of_run(error, fold, over, value))?;
-                drop(train);
-                let score = Score::from(&report.model.evaluate(&data.subset(&folds.inside(fold)))?);
-                let trial = Trial {
-                    score,
-                    certificate: report.certificate,
-                    stop: report.stop,
-                    passes: report.passes,
-                    seconds: report.solve_seconds + report.certify_seconds,
-                };
-                if trial.stop == Stop::Interrupted {
-                    return Ok(None);
-                }
-                told(Told::Run(&trial));
-                Ok(Some((trial, warm.then_some(report.model))))
-            };
-            let runs: Option<Vec<_>> = in_parallel(tried, threads, attempt)?.into_iter().collect();
-            let Some(runs) = runs else {
-                search.end = SearchEnd::Interrupted;
-                break;
-            };
-            let (trials, models): (Vec<Trial>, Vec<_>) = runs.into_iter().unzip();
-            before = models;
-            let candidate = Candidate { value, trials };
-            told(Told::Candidate(&candidate));
-            worse = if candidate.cost() < least { 0 } else { worse + 1 };
-            least = least.min(candidate.cost());
-            search.found.candidates.push(candidate);
-            if patience.is_some_and(|most| worse >= most)
-                && search.found.candidates.len() < values.len()
-            {
-                search.end = SearchEnd::NoBetter;
-                break;
+        // The model of the number before, of each fold. No two runs are of the same fold at a time.
+        let before: Vec<Mutex<Option<Model<S>>>> = (0..tried).map(|_| Mutex::default()).collect();
+        let attempt = |value: f64, fold: usize| {
+            if plan.budget.interrupt.raised() {
+                return Ok(None);
             }
+            // Parts are made when they are needed: all of them would be several times the data.
+            let train = data.subset(&folds.outside(fold));
+            let task = self.at(over, value)?.resolve(&train)?;
+            let plan = Plan {
+                method: plan.method.clone(),
+                threads: threads_each,
+                ..Plan::new(plan.budget.clone())
+            };
+            let mut before = before[fold].lock().unwrap_or_else(PoisonError::into_inner);
+            let report = task
+                .fit_near(&train, plan, before.as_ref())
+                .map_err(|error| of_run(error, fold, over, value))?;
+            drop(train);
+            let score = Score::from(&report.model.evaluate(&data.subset(&folds.inside(fold)))?);
+            let trial = Trial {
+                score,
+                certificate: report.certificate,
+                stop: report.stop,
+                passes: report.passes,
+                seconds: report.solve_seconds + report.certify_seconds,
+            };
+            if trial.stop == Stop::Interrupted {
+                return Ok(None);
+            }
+            told(Told::Run(&trial));
+            *before = warm.then_some(report.model);
+            Ok(Some(trial))
+        };
+        let values = over.sorted(&values)?;
+        try_values(over, &values, tried, plan.threads, patience, &attempt, told)
+    }
+}
+
+/// Tries one number after the other on all folds at the same time. `attempt` is a run with a number on a fold, or none if it
+/// was interrupted.
+///
+/// This knows of no structure, and is compiled once.
+fn try_values(
+    over: Over,
+    values: &[f64],
+    tried: usize,
+    threads: usize,
+    patience: Option<usize>,
+    attempt: &(dyn Fn(f64, usize) -> Result<Option<Trial>> + Sync),
+    told: &(dyn Fn(Told<'_>) + Sync),
+) -> Result<Search> {
+    let mut search = Search {
+        found: CrossValidation { over, candidates: Vec::new() },
+        end: SearchEnd::Complete,
+    };
+    let (mut least, mut worse) = (f64::INFINITY, 0);
+    for &value in values {
+        let runs = in_parallel(tried, threads, &|fold| attempt(value, fold))?;
+        let Some(trials) = runs.into_iter().collect::<Option<Vec<Trial>>>() else {
+            search.end = SearchEnd::Interrupted;
+            break;
+        };
+        let candidate = Candidate { value, trials };
+        told(Told::Candidate(&candidate));
+        worse = if candidate.cost() < least { 0 } else { worse + 1 };
+        least = least.min(candidate.cost());
+        search.found.candidates.push(candidate);
+        if patience.is_some_and(|most| worse >= most)
+            && search.found.candidates.len() < values.len()
+        {
+            search.end = SearchEnd::NoBetter;
+            break;
         }
-        Ok(search)
+    }
+    Ok(search)
+}
+
+/// Returns a number of threads, that of all cores for 0.
+fn threads_of(threads: usize) -> usize {
+    match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
     }
 }
 
@@ -438,12 +460,9 @@ fn of_run(error: Error, fold: usize, over: Over, value: f64) -> Error {
 fn in_parallel<T: Send>(
     count: usize,
     threads: usize,
-    work: impl Fn(usize) -> Result<T> + Sync,
+    work: &(dyn Fn(usize) -> Result<T> + Sync),
 ) -> Result<Vec<T>> {
-    let threads = match threads {
-        0 => thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
-    };
+    let threads = threads_of(threads);
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = Vec::new();
@@ -573,9 +592,9 @@ mod tests {
     #[test]
     fn results_come_in_order_and_an_error_ends_it() {
         for threads in [0, 1, 3, 20] {
-            assert_eq!(in_parallel(7, threads, |k| Ok(k * k)).unwrap(), [0, 1, 4, 9, 16, 25, 36]);
+            assert_eq!(in_parallel(7, threads, &|k| Ok(k * k)).unwrap(), [0, 1, 4, 9, 16, 25, 36]);
             let failing = |k| if k == 4 { Err(Error::setting("four")) } else { Ok(k) };
-            assert_eq!(in_parallel(7, threads, failing).unwrap_err().to_string(), "four");
+            assert_eq!(in_parallel(7, threads, &failing).unwrap_err().to_string(), "four");
         }
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! While a group is visited, the next one is still in the order of memory and is read ahead in it, which the hardware
 //! recognises ([`Order::upcoming`]). A group has runs from several places, and others in every pass, so that a pass
-//! converges like a permuted one, even over rows that are sorted by class.
+//! converges like a permuted one. It does not where neighbours are much alike, as in a file in the order of place: there the engine
+//! keeps to a permutation (`Rows::resemble_neighbours`).
 //!
 //! Rows of a file that memory may not hold are read from a disk again in every pass, where a run is too short. Their runs come from
 //! a few places at a time:
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
     /// A new random permutation for every pass: the fastest in practice. With shrinking, where the rows are many and short,
-    /// the engine takes [`Chunked`](Self::Chunked) in its place.
+    /// and neighbours no more alike than others, the engine takes [`Chunked`](Self::Chunked) in its place.
     #[default]
     Permuted,
     /// Each step draws a block uniformly, as in the papers' theory.

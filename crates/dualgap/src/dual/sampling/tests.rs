@@ -155,16 +155,36 @@ fn who_never_moves_is_visited_ever_less_often_and_never_forgotten() {
 }
 
 #[test]
-fn at_an_eager_pace_pauses_begin_at_once_and_grow_fourfold() {
+fn at_an_eager_pace_pauses_begin_when_idle_blocks_are_seen_to_stay_so_and_grow_fast() {
     let mut order = Order::new(Sampling::Permuted, 30, 7, true);
     order.set_pace(Pace::Eager);
     let rounds = visits(&mut order, 4000, 3);
     for block in 3..30 {
         let at: Vec<usize> = (0..4000).filter(|&r| rounds[r].contains(&block)).collect();
         let pauses: Vec<usize> = at.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
-        assert_eq!(pauses[..6], [1, 4, 16, 64, 256, 512], "{block}");
+        assert_eq!(pauses[..6], [0, 0, 8, 64, 256, 512], "{block}");
     }
     assert!(order.is_sound(Sampling::Permuted, 30, true));
+}
+
+#[test]
+fn at_an_eager_pace_blocks_that_would_have_moved_are_not_left_out() {
+    let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+    order.set_pace(Pace::Eager);
+    // Nobody moves, so that all are left out; then everybody moves at every second visit.
+    visits(&mut order, 6, 0);
+    let mut moves = [false; 30];
+    let mut lengths = Vec::new();
+    for _ in 0..60 {
+        let round: Vec<usize> = (0..order.known_ahead()).map(|_| order.next_block()).collect();
+        for &i in &round {
+            order.visited(i, moves[i], 0.0);
+            moves[i] = !moves[i];
+        }
+        lengths.push(round.len());
+        assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+    assert!(lengths[40..].iter().all(|&length| length == 30), "{lengths:?}");
 }
 
 // An earlier version stored states in which blocks had been idle once or twice and were still in every round.

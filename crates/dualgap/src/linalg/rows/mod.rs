@@ -7,6 +7,7 @@
 mod changed;
 mod growth;
 mod mapped;
+mod neighbours;
 
 pub(crate) use mapped::Values;
 

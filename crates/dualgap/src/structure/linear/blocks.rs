@@ -263,7 +263,9 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     fn prefers_chunks(&self) -> bool {
-        self.choice == Choice::I && self.touches()
+        self.choice == Choice::I
+            && self.touches()
+            && (self.prefers_stretches() || !self.rows.resemble_neighbours(&self.targets))
     }
 
     fn prefers_stretches(&self) -> bool {

@@ -152,7 +152,10 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     fn prefers_chunks(&self) -> bool {
+        let rows = self.data.rows();
         self.touches()
+            && (self.prefers_stretches()
+                || !rows.resemble_neighbours_of_classes(self.labels, self.classes))
     }
 
     fn prefers_stretches(&self) -> bool {

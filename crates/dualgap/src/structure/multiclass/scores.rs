@@ -221,7 +221,10 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     fn prefers_chunks(&self) -> bool {
-        self.choice == Choice::I && self.touches()
+        self.choice == Choice::I
+            && self.touches()
+            && (self.prefers_stretches()
+                || !self.rows.resemble_neighbours_of_classes(self.labels, self.classes))
     }
 
     fn prefers_stretches(&self) -> bool {
