@@ -52,6 +52,9 @@ pub struct Sleep {
     pub idle: Vec<u8>,
     pub back: Vec<Vec<usize>>,
     pub waiting: Vec<usize>,
+    pub reach: u8,
+    pub again: u64,
+    pub awake: u64,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

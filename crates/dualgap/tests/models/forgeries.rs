@@ -180,10 +180,14 @@ fn a_checkpoint_of_another_version_is_called_that() {
     assert!(told().contains("format version 1") && told().contains("earlier"), "{}", told());
     keep(&small, &small.settings(), &file);
     let (mut header, engine) = read(&file);
-    assert_eq!(header["format_version"], 2);
-    header["format_version"] = 3.into();
-    write(&file, header, &engine);
-    assert!(told().contains("format version 3") && told().contains("newer"), "{}", told());
+    assert_eq!(header["format_version"], 3);
+    for (version, word) in [(2, "earlier"), (4, "newer")] {
+        header["format_version"] = version.into();
+        write(&file, header.clone(), &engine);
+        let told = told();
+        assert!(told.contains(&format!("format version {version}")), "{told}");
+        assert!(told.contains(word), "{told}");
+    }
 }
 
 #[test]
@@ -304,6 +308,11 @@ proptest! {
             }
             None => s.order.sequence.clear(),
         }), "blocks that nobody wakes");
+        prop_assert!(refused(&|s| match &mut s.order.sleep {
+            Some(sleep) if i.is_multiple_of(2) => sleep.reach = 6,
+            Some(sleep) => sleep.awake = sleep.again + 1,
+            None => s.order.sequence.clear(),
+        }), "a reach beyond all, or more who moved than were visited");
         prop_assert!(refused(&|s| {
             let cyclic = s.order.sampling == Sampling::Cyclic;
             s.order.sampling = if cyclic { Sampling::Uniform } else { Sampling::Cyclic };
