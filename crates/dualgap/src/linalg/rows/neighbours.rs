@@ -12,8 +12,14 @@
 use super::Rows;
 use crate::linalg::Random;
 
-/// How many pairs of neighbours are compared, and as many from anywhere. Rows whose order is random then have a ratio of 1 ± 0.5.
+/// How many pairs of neighbours are compared at most, and as many from anywhere. Rows whose order is random then have a ratio of 1 ± 0.5.
 const PAIRS: usize = 4096;
+
+/// The least number of pairs, by which the ratio is 1 ± 1.2, ...
+const LEAST_PAIRS: usize = 256;
+
+/// ... and one pair for so many rows in between: looking at them takes a small part of a pass.
+const ROWS_PER_PAIR: usize = 32;
 
 /// The rows whose sum is looked at.
 const RUN: usize = 64;
@@ -45,7 +51,7 @@ impl Rows {
         let mut random = Random::new(0);
         let (mut alone, mut near, mut far) = (0.0, 0.0, 0.0);
         let coupled = |i: usize, j: usize| agreement(i, j) * self.row(i).dot(self.row(j));
-        for _ in 0..PAIRS {
+        for _ in 0..(n / ROWS_PER_PAIR).clamp(LEAST_PAIRS, PAIRS) {
             let i = random.below(n - RUN);
             alone += agreement(i, i) * self.row(i).squared_norm();
             near += coupled(i, i + 1 + random.below(RUN - 1));
