@@ -60,10 +60,19 @@ const PER_WEIGHT: f64 = 16.0;
 /// ... But it counts as two at most, so that a run that is over soon ends soon.
 const MOST_PASSES: f64 = 2.0;
 
+/// Where every visit waits for its row, a certificate takes half of a pass or less: it goes through the rows as they lie.
+const IN_ORDER: f64 = 0.5;
+
 /// Returns how many passes take as long as a certification. The papers' methods are certified as if it were one.
 fn passes_per_certification<B: Blocks>(blocks: &B, settings: &Settings) -> f64 {
-    let work = blocks.pass_work().filter(|&work| settings.handover && work > 0.0);
-    work.map_or(1.0, |work| (1.0 + PER_WEIGHT * blocks.dim() as f64 / work).min(MOST_PASSES))
+    if !settings.handover {
+        return 1.0;
+    }
+    match blocks.pass_work().filter(|&work| work > 0.0) {
+        Some(work) => (1.0 + PER_WEIGHT * blocks.dim() as f64 / work).min(MOST_PASSES),
+        None if blocks.touches() && !blocks.prefers_chunks() => IN_ORDER,
+        None => 1.0,
+    }
 }
 
 /// Starts the threads that the settings ask for.
