@@ -39,7 +39,7 @@ pub enum Pace {
     /// Whether it does, the blocks that were left out tell when they return. Where many of them move, the others wait in vain, and
     /// the rounds in between are spent on a few blocks: of 581,012 rows in 54 columns that no plane tells apart, twelve passes
     /// left a gap of 8e-4, and without shrinking of 1e-5. So a run begins with a reach of zero, at which no block is left out. The
-    /// reach grows while few move ([`Shrinking::FEW`]), and falls half as fast while many do ([`Shrinking::MANY`]).
+    /// reach grows while less than a quarter of them move, and falls half as fast while more than half do.
     Eager,
 }
 
