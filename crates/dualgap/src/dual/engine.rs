@@ -70,7 +70,7 @@ fn passes_per_certification<B: Blocks>(blocks: &B, settings: &Settings) -> f64 {
     }
     match blocks.pass_work().filter(|&work| work > 0.0) {
         Some(work) => (1.0 + PER_WEIGHT * blocks.dim() as f64 / work).min(MOST_PASSES),
-        None if blocks.touches() && !blocks.prefers_chunks() => IN_ORDER,
+        None if blocks.are_scattered() => IN_ORDER,
         None => 1.0,
     }
 }

@@ -115,6 +115,12 @@ pub trait Blocks: Sized + Sync {
         false
     }
 
+    /// Whether every visit waits for data from anywhere in memory: they are more than a cache holds, and no chunks keep neighbours
+    /// together.
+    fn are_scattered(&self) -> bool {
+        self.touches() && !self.prefers_chunks()
+    }
+
     /// Reads some of the data of a block that will be visited soon, and of its point, so that they are in the cache by then. What
     /// it returns has no meaning; it keeps the compiler from leaving out the reading.
     #[inline]

@@ -140,7 +140,6 @@ pub fn passes_of_ascent_per_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
     };
     let share = if rows.dense_values().is_some() { OF_FULL_ROW } else { 1.0 };
     let step = (passes + OTHERS * share) * entries + LOSS * predictions;
-    let scattered = blocks.touches() && !blocks.prefers_chunks();
-    let fetched = if scattered { FAR * rows.len() as f64 } else { 0.0 };
+    let fetched = if blocks.are_scattered() { FAR * rows.len() as f64 } else { 0.0 };
     Some(step / (2.0 * share * entries + VISIT * predictions + fetched))
 }
