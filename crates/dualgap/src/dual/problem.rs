@@ -301,6 +301,11 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         v
     }
 
+    /// Estimates how far a v that is rebuilt at these points is from its exact value.
+    pub(crate) fn distance(&self, points: &[B::Point]) -> Result<f64> {
+        self.weighed.distance(points)
+    }
+
     /// Returns D(α) and its v, or an error if a point is infeasible.
     ///
     /// v is rebuilt from the blocks by a compensated sum; the link allows for the error that is left in it.

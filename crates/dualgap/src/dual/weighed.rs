@@ -23,6 +23,9 @@ pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
 const SEARCH_PARTS: usize = 256;
 const MOST_SEARCHES: usize = 1024;
 
+/// About as many blocks are enough to know the order of a sum over all.
+const SAMPLE: usize = 256;
+
 /// The blocks that are audited one after the other.
 const AUDITS: usize = 64;
 
@@ -146,6 +149,16 @@ impl<'a, B: Blocks> Weighed<'a, B> {
             sum.add(mass * self.blocks.audit(i, at, &mut scratch)?.dual.value);
         }
         Ok(sum.total().value)
+    }
+
+    /// Estimates, from a sample of the blocks, how far v at these points is from its exact value.
+    pub fn distance(&self, points: &[B::Point]) -> Result<f64> {
+        let (mut scratch, mut sum, mut count) = (self.blocks.scratch(), 0.0, 0.0);
+        for i in (0..points.len()).step_by((points.len() / SAMPLE).max(1)) {
+            let audit = self.blocks.audit(i, &points[i], &mut scratch)?;
+            (sum, count) = (sum + self.scales[i] * audit.reach, count + 1.0);
+        }
+        Ok(sum * points.len() as f64 / f64::max(count, 1.0))
     }
 
     /// Audits these blocks.

@@ -76,6 +76,11 @@ impl<'a, B: Blocks, L: Link> OuterProblem<'a, B, L> {
         self.problem.dual(points)
     }
 
+    /// Estimates how far a v that is rebuilt at these points is from its exact value.
+    pub fn distance(&self, points: &[B::Point]) -> Result<f64> {
+        self.problem.distance(points)
+    }
+
     /// Returns v at these points.
     pub fn image(&self, points: &[B::Point]) -> Vec<f64> {
         self.problem.image(points)

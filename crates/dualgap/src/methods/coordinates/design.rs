@@ -25,16 +25,6 @@ impl Design {
         self.columns.len() * self.outputs
     }
 
-    /// Returns the number of predictions.
-    pub fn predictions(&self) -> usize {
-        self.masses.len() * self.outputs
-    }
-
-    /// Returns N_j of the column of a weight.
-    #[inline]
-    pub fn length(&self, c: usize) -> f64 {
-        self.lengths[c / self.outputs]
-    }
 
     /// Returns the entries of the column of a weight.
     #[inline]
@@ -54,7 +44,7 @@ impl Design {
 
     /// Returns `Xw` for these weights, zero for all others, and the entries that were touched.
     pub fn predict(&self, weights: impl Iterator<Item = (usize, f64)>) -> (Vec<f64>, u64) {
-        let (mut a, mut touched) = (vec![0.0; self.predictions()], 0);
+        let (mut a, mut touched) = (vec![0.0; self.masses.len() * self.outputs], 0);
         for (c, w) in weights.filter(|&(_, w)| w != 0.0) {
             self.add(c, w, &mut a);
             touched += self.entries(c);

@@ -38,6 +38,13 @@ const FACTORISED: u64 = 32;
 /// There are as many times more pairs of entries in a row than by chance: 1.1 on a9a, 1.4 on texts.
 const COMMON: f64 = 1.5;
 
+/// When descent with the matrix ends: where no step gains more than this, or than this share of the best one of the first cycle.
+#[derive(Clone, Copy)]
+pub enum Target {
+    Gain(f64),
+    Share(f64),
+}
+
 /// D of one output: the same for all examples, or one number each, masses included.
 #[derive(Clone, Copy)]
 pub enum Curve<'m> {
@@ -191,21 +198,37 @@ impl Gram {
         terms: &Terms,
         target: f64,
     ) {
-        let matrix = self.matrix(set);
-        let size = set.len();
-        let mut spent = 0;
-        for _ in 0..MOST_CYCLES {
-            if cycle(&matrix, set, slopes, w, terms) <= target {
-                break;
-            }
-            spent += size * size;
-            let face = w.iter().filter(|w| **w != 0.0).count();
-            if face > 0 && 3 * spent >= face.pow(3) {
-                spent = 0;
-                for _ in 0..MOST_FACES {
-                    if !to_minimum_of_face(&matrix, set, slopes, w, terms) {
-                        break;
-                    }
+        descend(&self.matrix(set), set, slopes, w, terms, Target::Gain(target));
+    }
+}
+
+/// Minimises Q over these weights, given their matrix and their slopes.
+pub fn descend(
+    matrix: &[f64],
+    set: &[u32],
+    slopes: &mut [f64],
+    w: &mut [f64],
+    terms: &Terms,
+    target: Target,
+) {
+    let size = set.len();
+    let (mut spent, mut least) = (0, None);
+    for _ in 0..MOST_CYCLES {
+        let gain = cycle(matrix, set, slopes, w, terms);
+        let least = *least.get_or_insert(match target {
+            Target::Gain(least) => least,
+            Target::Share(share) => share * gain,
+        });
+        if gain <= least {
+            break;
+        }
+        spent += size * size;
+        let face = w.iter().filter(|w| **w != 0.0).count();
+        if face > 0 && 3 * spent >= face.pow(3) {
+            spent = 0;
+            for _ in 0..MOST_FACES {
+                if !to_minimum_of_face(matrix, set, slopes, w, terms) {
+                    break;
                 }
             }
         }

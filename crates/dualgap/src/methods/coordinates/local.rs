@@ -1,6 +1,5 @@
 //! The losses at some predictions: their sum, slopes and curvatures, computed once for many steps.
 
-use super::design::Design;
 use crate::methods::newton::{CurvedBlocks, second_orders};
 
 pub struct Local {
@@ -14,9 +13,9 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn at<B: CurvedBlocks>(blocks: &B, design: &Design, a: Vec<f64>) -> Self {
+    pub fn at<B: CurvedBlocks>(blocks: &B, masses: &[f64], a: Vec<f64>) -> Self {
         let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
-        let losses = second_orders(blocks, 0, &design.masses, &a, &mut slopes, &mut curves);
+        let losses = second_orders(blocks, 0, masses, &a, &mut slopes, &mut curves);
         Self { a, slopes, curves, losses }
     }
 }

@@ -22,7 +22,10 @@
 //! The third part has all that a certificate needs but the care for rounding, so the solver tells the loop when a
 //! certification is worth its time ([`Solver::expected`](crate::run::Solver::expected)).
 //!
-//! - `terms`: the penalty of a weight. `design`, `column`: the data by columns. `local`: the losses at some predictions.
+//! Least squares with few weights need neither columns nor working sets: one pass over the rows for the matrix of all weights,
+//! and the second part is steps with it (`squares`).
+//!
+//! - `terms`: the penalty of a weight. `data`: the data, by rows (`squares`) or by columns (`design`, `column`). `local`: the losses at some predictions.
 //! - `model`: a quadratic model and its minimisation; `plain` for one output, `classes` for several; `anderson` and `gram` for
 //!   correlated columns, `lists` and `cholesky` for `gram`.
 //! - `certificate`: what is proved. `solver`: the method as a [`crate::run::Solver`]; `steps`: its steps. `train`: runs. `settings`: the settings.
@@ -32,6 +35,7 @@ mod certificate;
 mod cholesky;
 mod classes;
 mod column;
+mod data;
 mod design;
 mod gram;
 mod lists;
@@ -42,11 +46,13 @@ mod plain;
 mod screening;
 mod settings;
 mod solver;
+mod squares;
 mod steps;
 mod terms;
 mod train;
 mod working_set;
 
 pub use settings::Settings;
+pub(crate) use squares::pay as matrix_pays;
 pub use solver::{Coordinates, State};
 pub use train::{train, train_at, train_from};

@@ -137,7 +137,7 @@ impl<B: CurvedBlocks> Steps<'_, B> {
             add_scaled(&along, t, &mut a);
             let at = |(old, new): (&f64, &f64)| if t == 1.0 { *new } else { old + t * (new - old) };
             let values: Vec<f64> = old.iter().zip(&new).map(at).collect();
-            let next = Local::at(self.blocks, design, a);
+            let next = Local::at(self.blocks, &design.masses, a);
             let reached = next.losses + penalty(&values) + rest;
             let bar = if flat { LEVEL * value.abs() } else { SHARE * t * promised };
             if reached <= value + bar {

@@ -9,7 +9,7 @@
 //! If `|z_c| + N_j √(2G/γ) < σ`, then `|z*_c| < σ` and weight c is zero at the optimum. The problem without it has the same
 //! optimum, so gaps of that smaller problem drop more weights.
 
-use super::design::Design;
+use super::data::Data;
 use super::terms::Terms;
 
 /// What the rounding of z and of the gap may be, as a share of the numbers that they were computed from: far more than it is.
@@ -29,7 +29,7 @@ pub struct Sphere<'s> {
 }
 
 /// Drops the weights that the gap proves to be zero.
-pub fn drop(sphere: &Sphere<'_>, design: &Design, terms: &Terms, w: &[f64], dropped: &mut [bool]) {
+pub fn drop(sphere: &Sphere<'_>, data: &Data<'_>, terms: &Terms, w: &[f64], dropped: &mut [bool]) {
     let Sphere { slopes, scale, primal, dual, smoothness, size } = *sphere;
     let gap = (primal - dual).max(0.0) + SLACK * (primal.abs() + dual.abs());
     let radius = (2.0 * gap / smoothness).sqrt() + SLACK * size;
@@ -37,7 +37,7 @@ pub fn drop(sphere: &Sphere<'_>, design: &Design, terms: &Terms, w: &[f64], drop
         return;
     }
     for (c, dropped) in dropped.iter_mut().enumerate() {
-        let most = terms.pull(-scale * slopes[c]) + design.length(c) * radius;
+        let most = terms.pull(-scale * slopes[c]) + data.length(c) * radius;
         *dropped |= w[c] == 0.0 && !terms.is_free(c) && most < (1.0 - SLACK) * terms.sigma;
     }
 }

@@ -1,7 +1,7 @@
 //! The method as a [`Solver`]: its state, its work and its certificates.
 
 use super::certificate::Certifier;
-use super::design::Design;
+use super::data::Data;
 use super::gram::{Curve, Gram};
 use super::local::Local;
 use super::newton::DAMPING;
@@ -26,7 +26,7 @@ const EXAMPLE: u64 = 64;
 pub struct Coordinates<'a, B: CurvedBlocks> {
     pub(super) blocks: &'a B,
     pub(super) certifier: Certifier<'a, B>,
-    pub(super) design: Design,
+    pub(super) data: Data<'a>,
     pub(super) terms: Terms,
     pub(super) pool: Arc<parallel::Pool>,
     /// D, if it is the same for all examples and everywhere.
@@ -98,7 +98,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
         let all_alike = masses.iter().all(|mass| *mass == masses[0]);
         let exact = blocks.is_quadratic() && blocks.outputs() == 1;
         let same = (exact && all_alike).then(|| masses[0] / blocks.smoothness());
-        let design = Design::new(blocks.inputs(), masses, blocks.outputs());
+        let data = Data::new(blocks, masses);
         let terms = Terms {
             lambda: problem.lambda,
             sigma: problem.regulariser.l1,
@@ -106,8 +106,8 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             free: certifier.free(),
         };
         let walk = Walk {
-            w: vec![0.0; design.dim()],
-            dropped: vec![false; design.dim()],
+            w: vec![0.0; data.dim()],
+            dropped: vec![false; data.dim()],
             primal: f64::INFINITY,
             dual: f64::NEG_INFINITY,
             damping: DAMPING,
@@ -120,7 +120,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             local: None,
             blocks,
             certifier,
-            design,
+            data,
             terms,
             same,
             walk,
@@ -156,7 +156,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
 
     /// Returns the entries of a pass; an empty matrix counts as one entry, so that every step counts as work.
     fn entries(&self) -> u64 {
-        let (stored, examples) = (self.design.columns.stored(), self.design.masses.len());
+        let (stored, examples) = (self.data.stored(), self.data.masses().len());
         (PASS * stored as u64 + EXAMPLE * examples as u64).max(1)
     }
 
@@ -168,19 +168,19 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             ));
         }
         let State { walk, mut best, .. } = state;
-        let (dim, finite) = (self.design.dim(), |x: &[f64]| x.iter().all(|x| x.is_finite()));
+        let (dim, finite) = (self.data.dim(), |x: &[f64]| x.iter().all(|x| x.is_finite()));
         let weights = |set: &[u32]| set.iter().all(|&c| (c as usize) < dim);
         let slots: std::collections::HashSet<u32> = walk.slots.iter().copied().collect();
         let sound = walk.w.len() == dim
             && walk.dropped.len() == dim
             && finite(&walk.w)
-            && [0, self.design.predictions()].contains(&walk.dual_at.len())
+            && [0, self.data.predictions()].contains(&walk.dual_at.len())
             && finite(&walk.dual_at)
             && walk.set.as_ref().is_none_or(|set| weights(set) && set.is_sorted_by(|a, b| a < b))
             && weights(&walk.slots)
             && slots.len() == walk.slots.len()
             && walk.slots.len() <= super::gram::MOST
-            && (walk.slots.is_empty() || self.blocks.is_quadratic() && self.design.outputs == 1)
+            && (walk.slots.is_empty() || self.blocks.is_quadratic() && self.data.outputs() == 1)
             && walk.extrapolated.iter().all(|(c, w)| (*c as usize) < dim && w.is_finite())
             && (0.0..=1.0).contains(&walk.damping)
             && walk.touched <= 2 * self.entries()
@@ -193,11 +193,11 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
         if !is_certified {
             best.forget();
         }
-        if !walk.slots.is_empty() {
+        if let (Data::Columns(design), false) = (&self.data, walk.slots.is_empty()) {
             let each: Vec<f64> =
-                self.design.masses.iter().map(|m| m / self.blocks.smoothness()).collect();
+                design.masses.iter().map(|m| m / self.blocks.smoothness()).collect();
             let curve = self.same.map_or(Curve::Each(&each), Curve::Same);
-            self.gram.include(&walk.slots, &self.design, curve);
+            self.gram.include(&walk.slots, design, curve);
         }
         (self.walk, self.best) = (walk, best);
         Ok(())
@@ -219,7 +219,7 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     type Model = Solution<B::Point>;
 
     fn calls_per_pass(&self) -> u64 {
-        self.design.masses.len() as u64
+        self.data.masses().len() as u64
     }
 
     /// A step is always completed: what it takes is known only afterwards.
@@ -254,15 +254,14 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     fn certify(&mut self) -> Result<Certified> {
         // Before the first step no dual point is known, and a certification must not leave a mark.
         let at = if self.walk.dual_at.is_empty() {
-            self.design.predict(self.walk.w.iter().copied().enumerate()).0
+            self.data.predict(self.walk.w.iter().copied().enumerate()).0
         } else {
             self.walk.dual_at.clone()
         };
-        let (k, mut reach) = (self.design.outputs, 0.0);
+        let (k, mut reach) = (self.data.outputs(), 0.0);
         if self.certifier.is_scaled() {
-            let local = Local::at(self.blocks, &self.design, at.clone());
-            let (all, mut slopes) = (vec![false; self.design.dim()], vec![0.0; self.design.dim()]);
-            self.design.slopes(&local.slopes, &all, &mut slopes);
+            let local = Local::at(self.blocks, self.data.masses(), at.clone());
+            let (slopes, _) = self.data.slopes(&local.slopes, &vec![false; self.data.dim()]);
             let pulls = slopes.iter().map(|&z| self.terms.pull(-z) / self.terms.sigma);
             reach = pulls.fold(0.0, f64::max);
         }
@@ -278,15 +277,17 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
 
     fn tactics(&self) -> Vec<String> {
         let count =
-            |yes: &dyn Fn(usize) -> bool| (0..self.design.dim()).filter(|&c| yes(c)).count();
+            |yes: &dyn Fn(usize) -> bool| (0..self.data.dim()).filter(|&c| yes(c)).count();
         let working = self.walk.set.as_ref().map_or(0, Vec::len);
         let (nonzero, dropped) =
             (count(&|c| self.walk.w[c] != 0.0), count(&|c| self.walk.dropped[c]));
-        let dim = self.design.dim();
+        let dim = self.data.dim();
         let mut tactics = vec![format!(
             "coordinate descent: of {dim} weights {nonzero} are not zero, {working} in the working set, {dropped} proved to be zero"
         )];
-        if !self.walk.slots.is_empty() {
+        if let Data::Rows(_) = self.data {
+            tactics.push("with the matrix of all weights".into());
+        } else if !self.walk.slots.is_empty() {
             tactics.push(format!("with the matrix of {} weights", self.walk.slots.len()));
         }
         tactics

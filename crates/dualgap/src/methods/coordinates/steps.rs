@@ -1,6 +1,7 @@
 //! The steps: the working set, then a check of all weights.
 
 use super::column;
+use super::data::Data;
 use super::gram::Curve;
 use super::local::Local;
 use super::model::{Enough, minimise};
@@ -24,7 +25,7 @@ const FREE_STEPS: usize = 4;
 
 impl<B: CurvedBlocks> Coordinates<'_, B> {
     fn predict(&mut self) -> Vec<f64> {
-        let (a, touched) = self.design.predict(self.walk.w.iter().copied().enumerate());
+        let (a, touched) = self.data.predict(self.walk.w.iter().copied().enumerate());
         self.walk.touched += touched;
         a
     }
@@ -32,7 +33,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     /// Returns the losses at the current weights. Predictions are computed anew, so that they have the rounding of no step.
     fn here(&mut self) -> Local {
         let a = self.predict();
-        Local::at(self.blocks, &self.design, a)
+        Local::at(self.blocks, self.data.masses(), a)
     }
 
     /// Improves P over the working set.
@@ -43,10 +44,20 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         }
         // A run that resumes has counted these predictions as work before.
         let local = self.local.take().unwrap_or_else(|| {
-            let (a, _) = self.design.predict(self.walk.w.iter().copied().enumerate());
-            Local::at(self.blocks, &self.design, a)
+            let (a, _) = self.data.predict(self.walk.w.iter().copied().enumerate());
+            Local::at(self.blocks, self.data.masses(), a)
         });
-        let Self { blocks, design, terms, walk, gram, same, .. } = self;
+        let Self { blocks, data, terms, walk, gram, same, .. } = self;
+        let design = match data {
+            Data::Columns(design) => design,
+            Data::Rows(squares) => {
+                let mut slopes = vec![0.0; walk.w.len()];
+                squares.add_slopes(&local.slopes, &mut slopes);
+                squares.descend(&mut slopes, &mut walk.w, terms);
+                walk.touched += squares.rows().stored() as u64;
+                return;
+            }
+        };
         if blocks.is_quadratic() && design.outputs == 1 {
             let curves: Vec<f64>;
             let curve = if let Some(same) = same {
@@ -78,10 +89,12 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     fn balance(&mut self, mut local: Local) -> Local {
         let Some(free) = self.terms.free else { return local };
         for _ in 0..FREE_STEPS {
-            let column = self.design.columns.column(free.column);
+            // With the matrix of all weights it has its best value.
+            let Data::Columns(design) = &self.data else { break };
+            let column = design.columns.column(free.column);
             let slope = column::dot(column, &local.slopes);
             let bent = |(curve, mass): (&f64, &f64)| curve * mass;
-            let curves: Vec<f64> = local.curves.iter().zip(&self.design.masses).map(bent).collect();
+            let curves: Vec<f64> = local.curves.iter().zip(&design.masses).map(bent).collect();
             let curvature = column::weighted_square(column, &curves);
             let w = self.walk.w[free.column];
             let to = (w - slope / curvature).clamp(-free.bound, free.bound);
@@ -110,13 +123,13 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let extrapolated = std::mem::take(&mut self.walk.extrapolated);
         if self.terms.lambda == 0.0 && !extrapolated.is_empty() {
             let weights = extrapolated.iter().map(|&(c, w)| (c as usize, w));
-            let (a, touched) = self.design.predict(weights);
+            let (a, touched) = self.data.predict(weights);
             self.walk.touched += touched;
-            let other = Local::at(self.blocks, &self.design, a);
+            let other = Local::at(self.blocks, self.data.masses(), a);
             self.offer(&other)?;
         }
-        let Self { design, terms, walk, .. } = self;
-        walk.set = Some(working_set::choose(design, terms, &walk.w, &slopes, &walk.dropped));
+        let Self { data, terms, walk, .. } = self;
+        walk.set = Some(working_set::choose(data, terms, &walk.w, &slopes, &walk.dropped));
         self.local = Some(local);
         Ok(())
     }
@@ -125,9 +138,9 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     /// slopes of the losses along all weights.
     fn offer(&mut self, local: &Local) -> Result<Vec<f64>> {
         let s = &local.slopes;
-        let Self { design, terms, walk, .. } = self;
-        let mut slopes = vec![0.0; design.dim()];
-        walk.touched += design.slopes(s, &walk.dropped, &mut slopes);
+        let Self { data, terms, walk, .. } = self;
+        let (slopes, touched) = data.slopes(s, &walk.dropped);
+        walk.touched += touched;
         let kept = || (0..slopes.len()).filter(|&c| !walk.dropped[c] && !terms.is_free(c));
         let largest = kept().map(|c| terms.pull(-slopes[c])).fold(0.0, f64::max);
         let (mut scale, mut penalty) = (1.0, 0.0);
@@ -141,7 +154,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             penalty += free.bound * (scale * slopes[free.column]).abs();
         }
         let dual = self.dual_of(local, scale)? - penalty;
-        let each = s.chunks_exact(self.design.outputs).zip(&self.design.masses);
+        let each = s.chunks_exact(self.data.outputs()).zip(self.data.masses());
         let squares = each.filter(|(_, mass)| **mass > 0.0).map(|(s, mass)| dot(s, s) / mass);
         let size = squares.sum::<f64>().sqrt();
         let walk = &mut self.walk;
@@ -151,7 +164,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         }
         let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };
-        screening::drop(&sphere, &self.design, &self.terms, &walk.w, &mut walk.dropped);
+        screening::drop(&sphere, &self.data, &self.terms, &walk.w, &mut walk.dropped);
         Ok(slopes)
     }
 
@@ -161,8 +174,8 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         if scale == 1.0 {
             return Ok(local.losses - dot(&local.slopes, &local.a));
         }
-        let (k, mut values, mut sum) = (self.design.outputs, [0.0; BLOCK], 0.0);
-        let each = local.a.chunks(BLOCK * k).zip(self.design.masses.chunks(BLOCK));
+        let (k, mut values, mut sum) = (self.data.outputs(), [0.0; BLOCK], 0.0);
+        let each = local.a.chunks(BLOCK * k).zip(self.data.masses().chunks(BLOCK));
         for (number, (a, masses)) in each.enumerate() {
             let values = &mut values[..masses.len()];
             self.blocks.scaled_duals(number * BLOCK, a, scale, values)?;

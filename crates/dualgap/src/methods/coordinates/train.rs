@@ -1,6 +1,6 @@
 //! Runs: from the start, from given weights or points, or from a checkpoint.
 
-use super::{Coordinates, Settings};
+use super::{Coordinates, Settings, squares};
 use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
 use crate::methods::newton::CurvedBlocks;
@@ -106,10 +106,15 @@ fn made<'a, B: CurvedBlocks>(
     }
     problem.regulariser.check(blocks.dim())?;
     // The weights, their slopes, those of a trial and of the certificate, each with a compensated copy; the columns, dense
-    // ones with their zeros; the predictions, slopes and curvatures of the examples.
+    // ones with their zeros, or a matrix that is no larger than the data; the predictions, slopes and curvatures of the examples.
     let copies = 10 + if keeps { 3 } else { 0 };
     let predictions = blocks.len().saturating_mul(blocks.outputs());
-    let others = 3 * blocks.inputs().stored() + predictions.saturating_mul(16);
+    let entries = if squares::pay(blocks) {
+        2 * blocks.dim().saturating_mul(blocks.dim())
+    } else {
+        3 * blocks.inputs().stored()
+    };
+    let others = entries.saturating_add(predictions.saturating_mul(16));
     Need { weights: blocks.dim(), copies, others }.check()?;
     let threads = settings.threads;
     Coordinates::new(blocks, &dual::Settings { threads, ..problem.clone() })

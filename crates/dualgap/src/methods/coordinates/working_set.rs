@@ -3,7 +3,7 @@
 //! Few weights are not zero at the optimum. Those that are not zero now take part, and of the others as many as are not, in the
 //! order of how much their slope exceeds what holds them at zero, or nearly does, in units of the column's length.
 
-use super::design::Design;
+use super::data::Data;
 use super::terms::Terms;
 
 /// The set has room for at least this many weights besides those that are not zero.
@@ -14,7 +14,7 @@ const NEAR: f64 = 0.95;
 
 /// Returns the working set, in ascending order, given the slopes of the losses along all weights.
 pub fn choose(
-    design: &Design,
+    data: &Data<'_>,
     terms: &Terms,
     w: &[f64],
     slopes: &[f64],
@@ -23,7 +23,7 @@ pub fn choose(
     let mut set: Vec<u32> = Vec::new();
     let mut others: Vec<(f64, u32)> = Vec::new();
     for (c, (&w, &z)) in w.iter().zip(slopes).enumerate() {
-        let length = design.length(c);
+        let length = data.length(c);
         if length <= 0.0 || dropped[c] {
             continue;
         }

@@ -80,9 +80,14 @@ pub fn cholesky_in_passes(rows: &Rows, outputs: usize) -> f64 {
 /// Returns how long the matrix X'DX of one output and its eigenvectors take, in passes over the data with all outputs.
 #[cfg(feature = "low-rank")]
 pub fn gram_in_passes(rows: &Rows, outputs: usize) -> f64 {
-    let share = if is_dense(rows) { DENSE } else { SPARSE };
     let of_vectors = EIGENVECTORS * (rows.width() as f64).powi(3);
-    (pairs(rows) * 0.5 * share + of_vectors * DENSE) / (rows.stored() * outputs).max(1) as f64
+    (gram_in_products(rows) + of_vectors * DENSE) / (rows.stored() * outputs).max(1) as f64
+}
+
+/// Returns how long the matrix X'DX of one output takes, by the time of a multiplication in a pass over the rows.
+pub fn gram_in_products(rows: &Rows) -> f64 {
+    let share = if is_dense(rows) { DENSE } else { SPARSE };
+    0.5 * share * pairs(rows)
 }
 
 /// Returns that work if it pays.

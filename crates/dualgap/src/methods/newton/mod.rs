@@ -34,9 +34,12 @@ mod solver;
 mod train;
 
 pub use blocks::CurvedBlocks;
+#[cfg(feature = "low-rank")]
+pub(super) use cholesky::Hessian;
 pub(crate) use compressed::train_compressed;
 pub use cost::passes_of_ascent_per_step;
-pub(super) use design::second_orders;
+pub(super) use cost::gram_in_products;
+pub(super) use design::{Design as RowDesign, second_orders};
 pub use settings::{Equations, Settings};
 pub use solver::{Newton, State};
 pub use train::{train, train_after, train_at, train_from, train_instead};

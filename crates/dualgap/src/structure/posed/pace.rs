@@ -46,6 +46,9 @@ use crate::run::Progress;
 /// The steps of a run of Newton's method: between 5 and 12 on all that was tried.
 const STEPS: f64 = 7.0;
 
+/// The same where the quadratic model is the loss itself: one, and one more for what it rounds away.
+const STEPS_OF_QUADRATIC: f64 = 2.0;
+
 /// The logarithm of 1/ε for a whole run: to a relative gap of 1e-5.
 const WHOLE: f64 = 11.5;
 
@@ -73,7 +76,8 @@ pub(super) struct Pace {
 
 impl Pace {
     pub fn new<B: CurvedBlocks>(blocks: &B, lambda: f64) -> Self {
-        let newton = newton::passes_of_ascent_per_step(blocks).map(|passes| STEPS * passes);
+        let steps = if blocks.is_quadratic() { STEPS_OF_QUADRATIC } else { STEPS };
+        let newton = newton::passes_of_ascent_per_step(blocks).map(|passes| steps * passes);
         let n = blocks.len() as f64;
         let squares: f64 = (0..blocks.len()).map(|i| blocks.importance(i).powi(2)).sum();
         let q = squares / (n * n * lambda);

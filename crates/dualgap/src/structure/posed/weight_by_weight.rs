@@ -83,7 +83,7 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
     }
     let rows = blocks.inputs();
     // Columns are a copy of the data, and those of a mapped file may be more than the memory holds.
-    if rows.are_mapped() {
+    if rows.are_mapped() && !coordinates::matrix_pays(blocks) {
         return None;
     }
     if rows.width() > DRAWN.saturating_mul(blocks.len()) {

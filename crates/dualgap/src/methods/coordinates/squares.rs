@@ -1,0 +1,89 @@
+//! Least squares with few weights: by rows, and with the matrix of all weights.
+//!
+//! ```text
+//! P(w) = ½ w'Hw − q'w + constant + λ/2‖w‖² + σ‖w‖₁,     H = X'DX
+//! ```
+//!
+//! H takes one pass over the rows, and steps with it take none. What the matrix rounds away the next step corrects, whose slopes
+//! are those of the predictions.
+
+use super::gram;
+use super::terms::Terms;
+use crate::linalg::Rows;
+#[cfg(feature = "low-rank")]
+use crate::methods::newton::Hessian;
+use crate::methods::newton::{CurvedBlocks, RowDesign, gram_in_products};
+
+/// The matrix may take as many products as columns would take entries: as long as it takes to copy them, and some cycles.
+const WORTH: f64 = 20.0;
+
+/// The weights are at a minimum when a step gains at most this share of the best one of the first cycle.
+const SOLVED: f64 = 1e-14;
+
+/// The rows, and H.
+pub struct Squares<'a> {
+    rows: RowDesign<'a>,
+    pub masses: Vec<f64>,
+    /// N_j = √(Σ mass_i x_ij²).
+    pub lengths: Vec<f64>,
+    matrix: Vec<f64>,
+}
+
+/// Whether the matrix of all weights pays: the model is exact, and there are few weights for the data.
+pub fn pay<B: CurvedBlocks>(blocks: &B) -> bool {
+    let rows = blocks.inputs();
+    let of_cycle = rows.width().saturating_mul(rows.width());
+    cfg!(feature = "low-rank")
+        && blocks.is_quadratic()
+        && blocks.outputs() == 1
+        && of_cycle <= rows.stored().min(gram::MOST * gram::MOST)
+        && gram_in_products(rows) <= WORTH * rows.stored() as f64
+}
+
+impl<'a> Squares<'a> {
+    /// Returns the matrix of these blocks, for which it [pays](pay).
+    pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
+        let (rows, d) = (RowDesign::new(blocks.inputs(), 1), blocks.inputs().width());
+        let matrix = matrix(blocks, rows, &masses);
+        let length = |j: usize| (blocks.smoothness() * matrix[j * d + j]).sqrt();
+        Self { lengths: (0..d).map(length).collect(), rows, masses, matrix }
+    }
+
+    pub fn rows(&self) -> &'a Rows {
+        self.rows.rows
+    }
+
+    /// Returns `Xw`.
+    pub fn predict(&self, w: &[f64]) -> Vec<f64> {
+        if w.iter().all(|&w| w == 0.0) {
+            return vec![0.0; self.masses.len()];
+        }
+        self.rows.predict(w)
+    }
+
+    /// Adds `X's` to z.
+    pub fn add_slopes(&self, s: &[f64], z: &mut [f64]) {
+        self.rows.add_adjoint(s, z);
+    }
+
+    /// Minimises P from these weights and slopes.
+    pub fn descend(&self, slopes: &mut [f64], w: &mut [f64], terms: &Terms) {
+        let all: Vec<u32> = (0..w.len() as u32).collect();
+        gram::descend(&self.matrix, &all, slopes, w, terms, gram::Target::Share(SOLVED));
+    }
+}
+
+/// Returns `X'DX`.
+#[cfg(feature = "low-rank")]
+fn matrix<B: CurvedBlocks>(blocks: &B, design: RowDesign<'_>, masses: &[f64]) -> Vec<f64> {
+    let curves = vec![1.0 / blocks.smoothness(); masses.len()];
+    let lower = Hessian { design, blocks, masses, curves: &curves }.of_one_output();
+    let d = lower.nrows();
+    let places = (0..d).flat_map(|p| (0..d).map(move |q| (p.max(q), p.min(q))));
+    places.map(|place| lower[place]).collect()
+}
+
+#[cfg(not(feature = "low-rank"))]
+fn matrix<B: CurvedBlocks>(_: &B, _: RowDesign<'_>, _: &[f64]) -> Vec<f64> {
+    Vec::new()
+}
