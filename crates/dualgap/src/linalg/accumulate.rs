@@ -97,9 +97,6 @@ impl Accumulate for CompensatedVec {
     fn add_row(&mut self, row: Row<'_>, factor: f64) {
         match row {
             Row::Dense(values) => self.add_run(0, values, factor),
-            _ if self.high.len() <= SHORT && self.high.len() <= FULL * row.stored() => {
-                add_with_zeros(row, factor, &mut self.high, &mut self.low);
-            }
             Row::Sparse { .. } | Row::Single { .. } | Row::Ones { .. } => {
                 // Both arrays have the same length, so that an index is compared with one of them.
                 let high = &mut self.high[..];
@@ -112,20 +109,6 @@ impl Accumulate for CompensatedVec {
     fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
         add_outer_compensated(row, d, factor, &mut self.high, &mut self.low);
     }
-}
-
-/// A row of so few coordinates, of which at least one in [`FULL`] is stored, is added with its zeros: a sum stays as it is, and neighbours
-/// are added several at a time.
-const SHORT: usize = 128;
-const FULL: usize = 4;
-
-/// `high + low += factor · x` for a row of at most [`SHORT`] coordinates, compensated.
-#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
-fn add_with_zeros(row: Row<'_>, factor: f64, high: &mut [f64], low: &mut [f64]) {
-    let mut values = [0.0; SHORT];
-    let values = &mut values[..high.len()];
-    row.for_each(|j, x| values[j] = x);
-    add_each(values, factor, high, low);
 }
 
 /// `high + low += factor · values`, compensated.

@@ -193,6 +193,23 @@ fn what_is_dropped_is_zero_at_the_optimum() {
     }
 }
 
+// Columns of zeros change nothing but the way: with as many of them the matrix of all weights would be larger than the data.
+#[test]
+fn few_weights_of_least_squares_go_by_rows_and_have_the_optimum_of_columns() {
+    let by_rows = |report: &Report<Model<Linear>>| {
+        report.tactics.iter().any(|line| line == "with the matrix of all weights")
+    };
+    for case in cases(50, ScalarLoss::Squared).into_iter().filter(|case| case.len() == 25) {
+        let mut wide = case.clone();
+        wide.rows.iter_mut().for_each(|row| row.resize(row.len() + 30, 0.0));
+        let (few, many) = (fit(&case, 1e-9), fit(&wide, 1e-9));
+        assert!(by_rows(&few) && !by_rows(&many), "{:?} {:?}", few.tactics, many.tactics);
+        assert!((few.certificate.primal - many.certificate.primal).abs() < 1e-9);
+        // One step to the optimum, and the check of the start.
+        assert!(few.work.steps <= 3, "{}", few.work.steps);
+    }
+}
+
 // With many more weights than examples dual ascent is faster only where a digit takes it few passes.
 #[test]
 fn the_side_of_an_elastic_net_follows_the_passes_of_dual_ascent() {

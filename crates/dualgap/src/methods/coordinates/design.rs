@@ -25,7 +25,6 @@ impl Design {
         self.columns.len() * self.outputs
     }
 
-
     /// Returns the entries of the column of a weight.
     #[inline]
     pub fn entries(&self, c: usize) -> u64 {

@@ -53,6 +53,6 @@ mod train;
 mod working_set;
 
 pub use settings::Settings;
-pub(crate) use squares::pay as matrix_pays;
 pub use solver::{Coordinates, State};
+pub(crate) use squares::pay as matrix_pays;
 pub use train::{train, train_at, train_from};

@@ -34,8 +34,10 @@ pub struct Coordinates<'a, B: CurvedBlocks> {
     pub(super) gram: Gram,
     pub(super) walk: Walk,
     pub(super) best: Best<B::Point>,
-    /// The losses at the weights of `walk`, if they are known.
+    /// The losses at the weights of `walk`, if they are known, ...
     pub(super) local: Option<Local>,
+    /// ... and the largest slope of the losses along any weight at `walk.dual_at`, in units of σ.
+    pub(super) reach: Option<f64>,
 }
 
 /// What a run needs to resume.
@@ -118,6 +120,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             pool: dual::engine::pool(problem)?,
             gram: Gram::default(),
             local: None,
+            reach: None,
             blocks,
             certifier,
             data,
@@ -258,12 +261,13 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
         } else {
             self.walk.dual_at.clone()
         };
-        let (k, mut reach) = (self.data.outputs(), 0.0);
-        if self.certifier.is_scaled() {
+        let (k, mut reach) = (self.data.outputs(), self.reach.unwrap_or_default());
+        if self.certifier.is_scaled() && self.reach.is_none() {
             let local = Local::at(self.blocks, self.data.masses(), at.clone());
             let (slopes, _) = self.data.slopes(&local.slopes, &vec![false; self.data.dim()]);
             let pulls = slopes.iter().map(|&z| self.terms.pull(-z) / self.terms.sigma);
             reach = pulls.fold(0.0, f64::max);
+            self.reach = (!self.walk.dual_at.is_empty()).then_some(reach);
         }
         let Self { blocks, certifier, walk, best, pool, .. } = self;
         let iterate = parallel::install(pool, || {
@@ -276,8 +280,7 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let count =
-            |yes: &dyn Fn(usize) -> bool| (0..self.data.dim()).filter(|&c| yes(c)).count();
+        let count = |yes: &dyn Fn(usize) -> bool| (0..self.data.dim()).filter(|&c| yes(c)).count();
         let working = self.walk.set.as_ref().map_or(0, Vec::len);
         let (nonzero, dropped) =
             (count(&|c| self.walk.w[c] != 0.0), count(&|c| self.walk.dropped[c]));

@@ -51,10 +51,12 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let design = match data {
             Data::Columns(design) => design,
             Data::Rows(squares) => {
-                let mut slopes = vec![0.0; walk.w.len()];
-                squares.add_slopes(&local.slopes, &mut slopes);
-                squares.descend(&mut slopes, &mut walk.w, terms);
-                walk.touched += squares.rows().stored() as u64;
+                let mut along = local.along;
+                if along.is_empty() {
+                    along.resize(walk.w.len(), 0.0);
+                    squares.add_slopes(&local.slopes, &mut along);
+                }
+                squares.descend(&mut along, &mut walk.w, terms);
                 return;
             }
         };
@@ -116,7 +118,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     /// Checks all weights: the slopes, a dual point, the weights that can be dropped, and the next working set.
     fn appraise(&mut self) -> Result<()> {
         let local = self.here();
-        let local = self.balance(local);
+        let mut local = self.balance(local);
         let primal = local.losses + self.terms.value(&self.walk.w);
         self.walk.primal = self.walk.primal.min(primal);
         let slopes = self.offer(&local)?;
@@ -130,6 +132,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         }
         let Self { data, terms, walk, .. } = self;
         walk.set = Some(working_set::choose(data, terms, &walk.w, &slopes, &walk.dropped));
+        local.along = slopes;
         self.local = Some(local);
         Ok(())
     }
@@ -161,6 +164,8 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         if dual > walk.dual {
             walk.dual = dual;
             walk.dual_at.clone_from(&local.a);
+            let all = slopes.iter().map(|&z| self.terms.pull(-z)).fold(0.0, f64::max);
+            self.reach = matches!(self.data, Data::Rows(_)).then_some(all / self.terms.sigma);
         }
         let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };

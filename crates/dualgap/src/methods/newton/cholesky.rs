@@ -78,9 +78,13 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
                 for i in start..(start + BLOCK).min(range.end) {
                     let (root, at) = (weight(i).sqrt(), scaled.len());
-                    if root > 0.0 {
-                        scaled.resize(at + d, 0.0);
-                        rows.row(i).for_each(|j, x| scaled[at + j] = root * x);
+                    match rows.row(i) {
+                        _ if root <= 0.0 => {}
+                        Row::Dense(x) => scaled.extend(x.iter().map(|x| root * x)),
+                        row => {
+                            scaled.resize(at + d, 0.0);
+                            row.for_each(|j, x| scaled[at + j] = root * x);
+                        }
                     }
                 }
                 add_gram(&scaled, d, sum);

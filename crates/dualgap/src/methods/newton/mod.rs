@@ -37,8 +37,8 @@ pub use blocks::CurvedBlocks;
 #[cfg(feature = "low-rank")]
 pub(super) use cholesky::Hessian;
 pub(crate) use compressed::train_compressed;
-pub use cost::passes_of_ascent_per_step;
 pub(super) use cost::gram_in_products;
+pub use cost::passes_of_ascent_per_step;
 pub(super) use design::{Design as RowDesign, second_orders};
 pub use settings::{Equations, Settings};
 pub use solver::{Newton, State};
