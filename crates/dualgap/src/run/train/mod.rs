@@ -4,7 +4,7 @@
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
 //! need not be certified every fourth. A solver that knows about what a certificate would say is certified when that is
-//! enough, and before only when its work has grown fourfold. The clock can stop a run and does nothing else.
+//! enough, and before only when its work has doubled. The clock can stop a run and does nothing else.
 
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Expected, Observer, Progress,
@@ -22,10 +22,6 @@ const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 }
 /// The least relative growth of the work between certifications, times the share: at the default share of a quarter the
 /// work grows by 5 %.
 const LEAST_GROWTH: f64 = 0.05 * 0.25;
-
-/// A solver that knows about what a certificate would say is certified after so many times as much work as others: what it has
-/// proved so far is asked for only by who watches the run.
-const SELDOM: u64 = 4;
 
 /// Returns the number of oracle calls after which the next certification is due, if each takes as long as `cost` passes.
 fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64) -> u64 {
@@ -289,7 +285,7 @@ fn drive(
                     claimed = Some(expected.gap);
                     done
                 }
-                Some(_) => due.saturating_mul(SELDOM).min(limit),
+                Some(_) => due.max(certified.saturating_mul(2)).min(limit),
                 None => due,
             };
             if !fits || done >= target || halted() {
