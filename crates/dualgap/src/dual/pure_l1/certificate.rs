@@ -76,9 +76,8 @@ impl<'a, B: Blocks> L1Certificate<'a, B> {
             };
             points.iter().enumerate().map(mixed).collect()
         };
-        // The larger the inputs are compared with σ, the more rounding the margin must cover. Twice what a sample says is enough, or nearly
-        // always: another try takes another pass over the data.
-        // What a point is refused for is said below.
+        // The larger the inputs are compared with σ, the more rounding the margin must cover. Twice what a sample says is nearly always
+        // enough; another try takes another pass over the data. A point that the sample refuses is refused below, with its reason.
         let distance = self.outer.distance(points).unwrap_or(0.0) * (1.0 / reach).min(1.0);
         let mut margin = MARGIN.max(2.0 * distance).min(1.0);
         let (dual, scaled) = loop {

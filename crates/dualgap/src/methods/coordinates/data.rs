@@ -11,7 +11,7 @@ pub enum Data<'a> {
 
 impl<'a> Data<'a> {
     pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
-        if squares::pay(blocks) {
+        if squares::pays(blocks) {
             return Self::Rows(Squares::new(blocks, masses));
         }
         Self::Columns(Design::new(blocks.inputs(), masses, blocks.outputs()))

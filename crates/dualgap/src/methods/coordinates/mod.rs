@@ -54,5 +54,5 @@ mod working_set;
 
 pub use settings::Settings;
 pub use solver::{Coordinates, State};
-pub(crate) use squares::pay as matrix_pays;
+pub(crate) use squares::pays as matrix_pays;
 pub use train::{train, train_at, train_from};

@@ -100,7 +100,8 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
         let all_alike = masses.iter().all(|mass| *mass == masses[0]);
         let exact = blocks.is_quadratic() && blocks.outputs() == 1;
         let same = (exact && all_alike).then(|| masses[0] / blocks.smoothness());
-        let data = Data::new(blocks, masses);
+        let pool = dual::engine::pool(problem)?;
+        let data = parallel::install(&pool, || Ok(Data::new(blocks, masses)))?;
         let terms = Terms {
             lambda: problem.lambda,
             sigma: problem.regulariser.l1,
@@ -117,10 +118,10 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
         };
         Ok(Self {
             best: certifier.start(blocks)?,
-            pool: dual::engine::pool(problem)?,
             gram: Gram::default(),
             local: None,
             reach: None,
+            pool,
             blocks,
             certifier,
             data,

@@ -14,7 +14,7 @@ use crate::linalg::Rows;
 use crate::methods::newton::Hessian;
 use crate::methods::newton::{CurvedBlocks, RowDesign, gram_in_products};
 
-/// The matrix may take as many products as columns would take entries: as long as it takes to copy them, and some cycles.
+/// The matrix may take so many products for every entry of the data: copying an entry into its column and some cycles over it take as long.
 const WORTH: f64 = 20.0;
 
 /// The weights are at a minimum when a step gains at most this share of the best one of the first cycle.
@@ -30,7 +30,7 @@ pub struct Squares<'a> {
 }
 
 /// Whether the matrix of all weights pays: the model is exact, and there are few weights for the data.
-pub fn pay<B: CurvedBlocks>(blocks: &B) -> bool {
+pub fn pays<B: CurvedBlocks>(blocks: &B) -> bool {
     let rows = blocks.inputs();
     let of_cycle = rows.width().saturating_mul(rows.width());
     cfg!(feature = "low-rank")
@@ -41,7 +41,7 @@ pub fn pay<B: CurvedBlocks>(blocks: &B) -> bool {
 }
 
 impl<'a> Squares<'a> {
-    /// Returns the matrix of these blocks, for which it [pays](pay).
+    /// Returns the matrix of these blocks, for which it [pays](pays).
     pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
         let (rows, d) = (RowDesign::new(blocks.inputs(), 1), blocks.inputs().width());
         let matrix = matrix(blocks, rows, &masses);

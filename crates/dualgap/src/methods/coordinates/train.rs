@@ -109,7 +109,7 @@ fn made<'a, B: CurvedBlocks>(
     // ones with their zeros, or a matrix that is no larger than the data; the predictions, slopes and curvatures of the examples.
     let copies = 10 + if keeps { 3 } else { 0 };
     let predictions = blocks.len().saturating_mul(blocks.outputs());
-    let entries = if squares::pay(blocks) {
+    let entries = if squares::pays(blocks) {
         2 * blocks.dim().saturating_mul(blocks.dim())
     } else {
         3 * blocks.inputs().stored()
