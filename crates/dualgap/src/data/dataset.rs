@@ -63,6 +63,14 @@ pub trait DataSet: Fingerprint {
         }
     }
 
+    /// Returns the data without the columns that no example has an entry in, and the columns that are left, if a run gains by that.
+    fn narrowed(&self) -> Option<(Vec<u32>, Self)>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Returns the rows whose columns [`scaled`](Self::scaled) divides, if there are any.
     fn rows(&self) -> Option<&Rows> {
         None
@@ -116,6 +124,11 @@ impl DataSet for Examples {
             Need { weights: self.rows().width(), copies: 3, others }.check()?;
         }
         Ok(scaling.apply(self))
+    }
+
+    fn narrowed(&self) -> Option<(Vec<u32>, Self)> {
+        let (columns, rows) = self.rows.narrowed()?;
+        Some((columns, self.over(rows)))
     }
 }
 

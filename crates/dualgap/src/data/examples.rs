@@ -52,6 +52,13 @@ impl Examples {
         Ok(Self { rows, targets, dictionary, weights: None, print })
     }
 
+    /// Returns the same examples with other rows, without the names of their features, which a run does not need.
+    pub(super) fn over(&self, rows: Rows) -> Self {
+        let (dictionary, print) = (Dictionary::default(), OnePrint::default());
+        let (targets, weights) = (self.targets.clone(), self.weights.clone());
+        Self { rows, targets, dictionary, weights, print }
+    }
+
     /// Returns unlabelled rows to predict.
     pub fn unlabelled(rows: Rows) -> Result<Self> {
         Self::new(rows, Targets::None)

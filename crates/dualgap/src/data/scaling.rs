@@ -12,7 +12,6 @@
 //! Nothing is subtracted, so zeros stay zeros. A column of zeros has s = 1, and so has a column of ones.
 
 use super::Examples;
-use super::one_print::OnePrint;
 use crate::linalg::Rows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -73,7 +72,7 @@ impl Scaling {
         for (factor, largest) in factors.iter_mut().zip(largest) {
             *factor = if largest > 0.0 { factor.max(SMALLEST) } else { 1.0 };
         }
-        Factors(Some(factors))
+        Factors { of: Some(factors), columns: None }
     }
 }
 
@@ -96,33 +95,84 @@ fn each(rows: &Rows, mut visit: impl FnMut(usize, f64)) {
     }
 }
 
-/// The factors s, or nothing if columns stay as they are.
+/// How a run sees the columns: the factors s, or nothing if they stay as they are; and which columns it has, if it has not all of
+/// them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Factors(Option<Vec<f64>>);
+pub struct Factors {
+    of: Option<Vec<f64>>,
+    columns: Option<Columns>,
+}
+
+/// The columns of a run that leaves out those without entries, in ascending order, and how many there are in all.
+#[derive(Clone, Debug, PartialEq)]
+struct Columns {
+    left: Vec<u32>,
+    all: usize,
+}
 
 impl Factors {
-    /// Whether columns stay as they are.
+    /// Whether no column is divided.
     pub fn are_none(&self) -> bool {
-        self.0.is_none()
+        self.of.is_none()
+    }
+
+    /// Returns the factors of a run on these of so many columns. The weights of the others are zero.
+    pub(crate) fn narrowed(self, left: Vec<u32>, all: usize) -> Self {
+        let of = self.of.map(|of| left.iter().map(|&j| of[j as usize]).collect());
+        Self { of, columns: Some(Columns { left, all }) }
+    }
+
+    /// Says how many columns a run has left out, for the report.
+    pub(crate) fn describe(&self) -> Option<String> {
+        let Columns { left, all } = self.columns.as_ref()?;
+        Some(format!("{} of {all} columns: the others have no entries", left.len()))
+    }
+
+    /// Returns the place of a column among those of a run, if it has it.
+    pub(crate) fn place(&self, column: usize) -> Option<usize> {
+        match &self.columns {
+            None => Some(column),
+            Some(Columns { left, .. }) => left.binary_search_by_key(&column, |&j| j as usize).ok(),
+        }
+    }
+
+    /// Returns the number of weights of all columns, given that of the weights of a run.
+    pub(crate) fn raw_len(&self, weights: usize) -> usize {
+        match &self.columns {
+            Some(Columns { left, all }) if !left.is_empty() => weights / left.len() * all,
+            _ => weights,
+        }
     }
 
     /// Returns the scaled examples without the names of their features, which a run does not need.
     fn examples<'d>(&self, data: &'d Examples) -> Cow<'d, Examples> {
-        let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
-        let rows = data.rows.divided(factors);
-        let (targets, dictionary) = (data.targets.clone(), super::Dictionary::default());
-        let (weights, print) = (data.weights.clone(), OnePrint::default());
-        Cow::Owned(Examples { rows, targets, dictionary, weights, print })
+        let Some(factors) = &self.of else { return Cow::Borrowed(data) };
+        Cow::Owned(data.over(data.rows.divided(factors)))
     }
 
     /// Returns w for w̃: the weights for the unscaled data.
     pub fn raw<'w>(&self, scaled: impl Into<Cow<'w, [f64]>>) -> Cow<'w, [f64]> {
-        self.change(scaled.into(), |w, s| w / s)
+        let raw = self.change(scaled.into(), |w, s| w / s);
+        let Some(Columns { left, all }) = self.columns.as_ref().filter(|_| !raw.is_empty()) else {
+            return raw;
+        };
+        let labels = raw.len() / left.len().max(1);
+        let mut wide = vec![0.0; all * labels];
+        for (run, &j) in raw.chunks_exact(labels.max(1)).zip(left) {
+            wide[j as usize * labels..][..labels].copy_from_slice(run);
+        }
+        Cow::Owned(wide)
     }
 
     /// Returns w̃ for w: the weights for the scaled data.
     pub fn scaled<'w>(&self, raw: impl Into<Cow<'w, [f64]>>) -> Cow<'w, [f64]> {
-        self.change(raw.into(), |w, s| w * s)
+        let mut raw = raw.into();
+        if let Some(Columns { left, all }) = &self.columns {
+            let labels = raw.len().checked_div(*all).unwrap_or(0);
+            let of = |&j: &u32| &raw[j as usize * labels..][..labels];
+            raw = Cow::Owned(left.iter().flat_map(of).copied().collect());
+        }
+        self.change(raw, |w, s| w * s)
     }
 
     /// Applies `change` to every weight and its factor; the weights of a feature are adjacent, one for each label.
@@ -131,7 +181,7 @@ impl Factors {
         mut weights: Cow<'w, [f64]>,
         change: impl Fn(f64, f64) -> f64,
     ) -> Cow<'w, [f64]> {
-        if let Some(factors) = &self.0 {
+        if let Some(factors) = &self.of {
             let labels = weights.len().checked_div(factors.len()).unwrap_or(0).max(1);
             for (run, &s) in weights.to_mut().chunks_exact_mut(labels).zip(factors) {
                 run.iter_mut().for_each(|w| *w = change(*w, s));
@@ -150,7 +200,7 @@ mod tests {
     fn factors(scaling: Scaling, columns: &[&[f64]]) -> Vec<f64> {
         let rows: Vec<Vec<f64>> =
             (0..columns[0].len()).map(|i| columns.iter().map(|c| c[i]).collect()).collect();
-        scaling.factors(&Rows::dense(&rows).unwrap()).0.unwrap()
+        scaling.factors(&Rows::dense(&rows).unwrap()).of.unwrap()
     }
 
     proptest! {

@@ -46,7 +46,7 @@ impl<B: Blocks<Point: Serialize>> Pointed<B::Point> for Engine<'_, B, L2> {
 
 impl<B: Blocks<Point: Serialize>> Pointed<B::Point> for InRounds<'_, B, L2> {
     fn points(&self) -> &[B::Point] {
-        self.best_points()
+        self.points()
     }
 
     fn pool(&self) -> Arc<parallel::Pool> {

@@ -61,6 +61,12 @@ pub trait Structure:
         true
     }
 
+    /// Whether there are as many weights for each column of the data, in the order of the columns, and none besides, so that a run
+    /// may leave out columns without entries: their weights are zero.
+    fn weighs_columns(&self) -> bool {
+        false
+    }
+
     /// Makes the optimisation problem of the data, by one of the functions of [`posed`](super::posed).
     fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>)
     -> Result<Box<dyn Posed + 'd>>;

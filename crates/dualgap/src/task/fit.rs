@@ -3,11 +3,14 @@
 use super::checkpoint::{self, CheckpointFile, Identity};
 use super::{Keep, Model, Plan, Provenance, Resume, Task};
 use crate::data::{DataSet, Factors};
+use crate::linalg::Rows;
+use crate::linalg::memory::{Need, check_weights};
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
-use crate::structure::Structure;
 use crate::structure::posed::{Posing, Run, Sides, Start, Trained};
-use crate::term::Penalty;
+use crate::structure::{Names, Structure};
+use crate::term::{Free, Penalty};
 use crate::{Error, Result, Setting};
+use std::borrow::Cow;
 use std::time::Instant;
 
 impl<S: Structure> Task<S> {
@@ -31,14 +34,15 @@ impl<S: Structure> Task<S> {
         let task = Self { structure, ..self.clone() };
         let weights = task.weigh(data, data.weights())?;
         let (factors, scaled) = data.scaled(self.scaling)?;
+        let (factors, scaled, penalty) = task.narrowed(&names, factors, scaled);
         let own = data.weights().map(<[f64]>::to_vec);
         let mut untrained =
             Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
         untrained.support = untrained.task.structure.support(data);
         refuse_in_balls(&self.penalty, &plan)?;
         let (solver, choice) =
-            untrained.provenance.method.solver(self.penalty, weights.clone(), plan.threads)?;
-        let posing = Posing { penalty: self.penalty, weights: weights.as_deref(), choice };
+            untrained.provenance.method.solver(penalty, weights.clone(), plan.threads)?;
+        let posing = Posing { penalty, weights: weights.as_deref(), choice };
         let structure = untrained.task.structure.clone();
         let posed = structure.pose(&scaled, &posing)?;
 
@@ -60,10 +64,51 @@ impl<S: Structure> Task<S> {
             posed.train(Run { solver, start, factors, budget, observer, sink })
         })?;
         let mut report = named(report, untrained);
+        report.tactics.splice(0..0, factors.describe());
         if !factors.are_none() || posed.is_recertified() {
             recertify(&mut report, &*posed.sides()?, &factors, &budget)?;
         }
         Ok(report)
+    }
+}
+
+impl<S: Structure> Task<S> {
+    /// Leaves out columns without entries, if there are many: their weights are zero, and every vector of the run is as long as there
+    /// are weights. Models are still proved on all columns.
+    fn narrowed<'d>(
+        &self,
+        names: &Names,
+        factors: Factors,
+        data: Cow<'d, S::Data>,
+    ) -> (Factors, Cow<'d, S::Data>, Penalty) {
+        let penalty = self.penalty;
+        // The weights of the model, those before them, and what is written of them.
+        let layout = self.structure.layout(names);
+        let of_tensor =
+            |shape: &[usize]| shape.iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+        let weights = layout.iter().map(|(_, shape)| of_tensor(shape)).sum();
+        let fits = || {
+            check_weights(Some(weights)).is_ok()
+                && Need { weights, copies: 3, others: 0 }.check().is_ok()
+        };
+        // The q-norm depends on the number of columns.
+        let plain = matches!(penalty, Penalty::Ridge { .. } | Penalty::Lasso { .. });
+        let open = self.structure.weighs_columns() && plain;
+        let Some((columns, narrow)) = (open && fits()).then(|| data.narrowed()).flatten() else {
+            return (factors, data, penalty);
+        };
+        let all = data.rows().map_or(0, Rows::width);
+        let narrowed = factors.clone().narrowed(columns, all);
+        let free = penalty.free().map(|free| (free, narrowed.place(free.column)));
+        let penalty = match free {
+            None => Some(penalty),
+            Some((free, Some(column))) => penalty.with_free(Free { column, ..free }).ok(),
+            Some((_, None)) => None,
+        };
+        match penalty {
+            Some(penalty) => (narrowed, Cow::Owned(narrow), penalty),
+            None => (factors, data, self.penalty),
+        }
     }
 }
 

@@ -24,7 +24,7 @@
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
-//! - `narrow`: data in 32 bits.
+//! - `narrow`: data in 32 bits. `empty_columns`: columns without entries, which runs leave out.
 //! - `newton`: second-order steps. `coordinates`: steps along weights under the l1 norm.
 //! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
@@ -42,6 +42,7 @@ mod classes;
 mod compressed;
 mod coordinates;
 mod edges;
+mod empty_columns;
 mod free_models;
 mod intercepts;
 mod intervals;

@@ -48,9 +48,9 @@ fn after_two(blocks: &LinearBlocks<'_, ScalarLoss>, settings: &Settings) -> Resu
 }
 
 #[test]
-fn auto_goes_in_chunks_where_rows_exceed_the_cache_and_the_papers_methods_never() -> Result<()> {
-    // 20 entries of 8 bytes: 7,000 rows are more than 1 MB, and 2,000 less.
-    for (count, large) in [(7000, true), (2000, false)] {
+fn auto_goes_in_chunks_where_rows_are_many_and_the_papers_methods_never() -> Result<()> {
+    // 20 entries of 8 bytes: all are more than 1 MB, but 7,000 rows are few.
+    for (count, large) in [(9000, true), (7000, false)] {
         let (rows, y) = many(count, false);
         let blocks = LinearBlocks::new(&rows, y.clone(), ScalarLoss::Hinge, Choice::I)?;
         let weights = |sampling, base| after_two(&blocks, &settings(sampling, base));

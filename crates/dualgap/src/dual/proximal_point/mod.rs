@@ -148,9 +148,14 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> ProximalPoint<'a, B, L, R> {
         }
     }
 
-    /// Returns the best points so far.
-    pub fn best_points(&self) -> &[B::Point] {
-        self.centred.best.points().unwrap_or_default()
+    /// Returns the best points so far, and those of now where they only get better: near the optimum the dual value no longer tells,
+    /// to its rounding, which of them have the better weights.
+    pub fn points(&self) -> &[B::Point] {
+        let Centred { engine, best, .. } = &self.centred;
+        match best.points() {
+            Some(best) if self.rule.moves(&self.centred) => best,
+            _ => engine.points(),
+        }
     }
 
     /// Returns the thread pool that the engine runs on.

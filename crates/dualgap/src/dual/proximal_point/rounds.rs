@@ -318,11 +318,13 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
     /// Starts or stops acceleration if the rate of the gap says that it pays or does not pay.
     fn certified(&mut self, centred: &mut Centred<'a, B, L>, model: &Certificate) -> Result<()> {
         let root = root(self.outer.lambda(), centred.kappa);
-        let Memory { trial: Some(trial), calls, accelerated, .. } = &mut self.memory else {
+        let Memory { trial: Some(trial), calls, accelerated, changes, .. } = &mut self.memory
+        else {
             return Ok(());
         };
         let pass = centred.engine.calls_per_pass();
-        let Some(rate) = trial.rate(*calls, model.gap(), pass) else { return Ok(()) };
+        let rate = trial.rate(*calls, model.gap(), pass, changes.is_empty());
+        let Some(rate) = rate else { return Ok(()) };
         if *accelerated {
             trial.window = long(root);
         }

@@ -26,8 +26,9 @@ impl Trial {
         Self { window, floor, ..Self::default() }
     }
 
-    /// Records a certification; returns how fast the gap shrinks once the window has passed.
-    pub fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
+    /// Records a certification; returns how fast the gap shrinks once the window has passed. Before the `first` trial every window is as
+    /// long as the run so far: the gap may rest for some passes and fall again, and a trial takes longer than that.
+    pub fn rate(&mut self, calls: u64, gap: f64, pass: u64, first: bool) -> Option<f64> {
         let Some((since, before)) = self.seen else {
             self.seen = Some((calls, gap));
             return None;
@@ -37,6 +38,9 @@ impl Trial {
             return None;
         }
         self.seen = Some((calls, gap));
+        if first {
+            self.window = self.window.max(calls as f64 / pass as f64);
+        }
         // A gap of zero counts as the fastest rate; if the gap was never finite, the rate is NaN and there is none.
         let rate = if gap > 0.0 { (before / gap).ln() / passes } else { FASTEST };
         (!rate.is_nan()).then_some(rate.clamp(-FASTEST, FASTEST))

@@ -81,6 +81,8 @@ pub struct LinearBlocks<'a, L> {
     euclidean: SquaredNorms,
     /// The same with ‖x‖_∞, for links that use this norm: computed when one does.
     largest: OnceLock<SquaredNorms>,
+    /// Whether neighbouring rows are alike, once somebody has asked.
+    alike: OnceLock<bool>,
 }
 
 /// ‖x‖² of every example, and the largest of them.
@@ -120,7 +122,8 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         let euclidean = SquaredNorms::new(all().map(Row::squared_norm).collect());
         let largest = OnceLock::new();
         let apart = 4.0 * steepest * steepest;
-        Ok(Self { rows, targets, loss, choice, apart, euclidean, largest })
+        let alike = OnceLock::new();
+        Ok(Self { rows, targets, loss, choice, apart, euclidean, largest, alike })
     }
 
     /// Returns the same blocks over other rows, one for each of these.
@@ -137,6 +140,7 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
             apart: self.apart,
             euclidean: SquaredNorms::new(squares),
             largest: OnceLock::new(),
+            alike: OnceLock::new(),
         }
     }
 
@@ -164,6 +168,10 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
     /// Returns the largest ‖x‖² of all examples.
     pub fn largest_squared_norm(&self) -> f64 {
         self.euclidean.most
+    }
+
+    fn alike(&self) -> bool {
+        *self.alike.get_or_init(|| self.rows.resemble_neighbours(&self.targets))
     }
 
     /// Returns the squared norms in the norm of the step.
@@ -263,9 +271,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     fn prefers_chunks(&self) -> bool {
-        self.choice == Choice::I
-            && self.touches()
-            && (self.prefers_stretches() || !self.rows.resemble_neighbours(&self.targets))
+        self.choice == Choice::I && self.touches() && (self.prefers_stretches() || !self.alike())
     }
 
     fn prefers_stretches(&self) -> bool {

@@ -100,6 +100,10 @@ impl Structure for Linear {
         }
     }
 
+    fn weighs_columns(&self) -> bool {
+        true
+    }
+
     fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         let targets = self.targets(data)?;
         if posing.penalty.ball().is_some() {

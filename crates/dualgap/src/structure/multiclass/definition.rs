@@ -148,6 +148,10 @@ impl Structure for Multiclass {
         }
     }
 
+    fn weighs_columns(&self) -> bool {
+        true
+    }
+
     fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         if posing.penalty.ball().is_some() {
             let classes = data.classes()?;

@@ -251,8 +251,8 @@ pub(super) fn scaled<'w, B: Blocks>(
     raw: &'w [f64],
     factors: &Factors,
 ) -> Result<Cow<'w, [f64]>> {
-    if raw.len() != blocks.dim() || raw.iter().any(|w| !w.is_finite()) {
-        let (have, need) = (raw.len(), blocks.dim());
+    let (have, need) = (raw.len(), factors.raw_len(blocks.dim()));
+    if have != need || raw.iter().any(|w| !w.is_finite()) {
         return Err(Error::setting(format!(
             "a run begins at {need} finite weights, and it was given {have}: take those of the same data"
         )));
