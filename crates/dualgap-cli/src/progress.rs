@@ -107,6 +107,10 @@ impl Observer for Bar {
         Ok(())
     }
 
+    fn reads_weights(&self) -> bool {
+        false
+    }
+
     fn advanced(&mut self, passes: f64) {
         let left = seconds_left(&self.seen, &self.budget, passes)
             .map_or(String::new(), |seconds| format!("   about {} left", span(seconds)));

@@ -284,6 +284,10 @@ impl<F: Fn() -> Option<Remark> + Send> Observer for &mut Slow<F> {
         }
         Ok(())
     }
+
+    fn reads_weights(&self) -> bool {
+        false
+    }
 }
 
 /// Says once that the run cannot be kept, and lets it go on: it may end well all the same.
@@ -296,6 +300,10 @@ struct Warning {
 impl Observer for Warning {
     fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
         Ok(())
+    }
+
+    fn reads_weights(&self) -> bool {
+        false
     }
 
     fn checkpoint_failed(&mut self, error: &Error) -> bool {

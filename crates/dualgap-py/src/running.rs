@@ -195,6 +195,10 @@ impl Observer for Callback {
         Ok(())
     }
 
+    fn reads_weights(&self) -> bool {
+        false
+    }
+
     fn advanced(&mut self, passes: f64) {
         // Passes over little data take microseconds, and nobody wants to see each of them.
         if self.last.elapsed() >= PATIENCE {

@@ -37,6 +37,11 @@ pub trait Observer: Send {
     /// earlier run, without weights.
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()>;
 
+    /// Whether the observer reads the weights. Where they are not those of the run itself, others are not given any.
+    fn reads_weights(&self) -> bool {
+        true
+    }
+
     /// Receives the number of passes so far, about once a pass.
     fn advanced(&mut self, _passes: f64) {}
 
@@ -58,6 +63,10 @@ impl Observer for () {
     fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
         Ok(())
     }
+
+    fn reads_weights(&self) -> bool {
+        false
+    }
 }
 
 /// Two observers, called in order.
@@ -65,6 +74,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         self.0.certified(progress, weights)?;
         self.1.certified(progress, weights)
+    }
+
+    fn reads_weights(&self) -> bool {
+        self.0.reads_weights() || self.1.reads_weights()
     }
 
     fn advanced(&mut self, passes: f64) {
@@ -83,6 +96,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl<O: Observer> Observer for Option<O> {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         self.as_mut().map_or(Ok(()), |observer| observer.certified(progress, weights))
+    }
+
+    fn reads_weights(&self) -> bool {
+        self.as_ref().is_some_and(Observer::reads_weights)
     }
 
     fn advanced(&mut self, passes: f64) {
@@ -141,6 +158,10 @@ impl<W: Write + Send> Observer for JsonLines<W> {
                 Error::in_file(&self.name, message, "is there space, and may you write there?")
                     .caused_by(error)
             })
+    }
+
+    fn reads_weights(&self) -> bool {
+        false
     }
 }
 

@@ -46,9 +46,9 @@ impl<S: Structure> Task<S> {
         let structure = untrained.task.structure.clone();
         let posed = structure.pose(&scaled, &posing)?;
 
-        let identity = checkpoint::identity(&untrained, &plan.budget);
         let Plan { budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
-        let (from, mut kept) = survival(identity, checkpoints, resume)?;
+        let identity = || checkpoint::identity(&untrained, &budget);
+        let (from, mut kept) = survival(&identity, checkpoints, resume)?;
         let at_weights = posed.begins_at_weights(&solver);
         let start = match (from, warm_start) {
             (Some(checkpoint), _) => Start::At(checkpoint),
@@ -151,19 +151,19 @@ impl Kept<'_> {
 
 /// Loads the checkpoint to resume from and opens the file for new ones, as far as the plan names them.
 fn survival<'a>(
-    identity: Identity,
+    identity: &dyn Fn() -> Identity,
     checkpoints: Option<Keep<'a>>,
     resume: Option<Resume<'_>>,
 ) -> Result<(Option<Checkpoint>, Option<Kept<'a>>)> {
     let from = match resume {
         None => None,
-        Some(Resume::File(path)) => Some(checkpoint::load(path, &identity)?),
+        Some(Resume::File(path)) => Some(checkpoint::load(path, &identity())?),
         Some(Resume::Checkpoint(checkpoint)) => Some(checkpoint),
     };
     let kept = match checkpoints {
         None => None,
         Some(Keep::File(checkpoints)) => {
-            Some(Kept::File(CheckpointFile::new(checkpoints, identity)?))
+            Some(Kept::File(CheckpointFile::new(checkpoints, identity())?))
         }
         Some(Keep::Sink(sink)) => Some(Kept::Sink(sink)),
     };
@@ -276,6 +276,7 @@ struct Unscaled<'a> {
 
 impl Observer for Unscaled<'_> {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        let weights = if self.observer.reads_weights() { weights } else { &[] };
         self.observer.certified(progress, &self.factors.raw(weights))
     }
 
