@@ -22,7 +22,7 @@ use mapped::Mapped;
 const CACHE: usize = 1 << 20;
 
 /// Fewer rows than this are few: they are not far from each other, and an order in chunks would not mix them. Of 2,000 texts it took 28
-/// passes where a permutation took 14; of 32,561 rows both take the same.
+/// passes where a permutation took 20; of 32,561 rows both take the same.
 const MANY: usize = 1 << 13;
 
 /// Mapped matrices of more bytes than this are read in long stretches. Smaller ones stay in memory once they are read.
@@ -339,8 +339,8 @@ impl Rows {
             Parts::Mapped(rows) => rows.entry(),
         };
         let bytes = self.stored().saturating_mul(entry);
-        let many = self.len() >= MANY && bytes > CACHE;
-        many && (bytes < self.len().saturating_mul(SHORT) || self.are_mapped())
+        let many = self.len() >= MANY && bytes < self.len().saturating_mul(SHORT);
+        bytes > CACHE && (many || self.are_mapped())
     }
 
     /// Returns row `i`. Always inlined: a visit of a short row takes as long as a few calls.

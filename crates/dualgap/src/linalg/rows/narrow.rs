@@ -32,10 +32,7 @@ impl Rows {
         if self.width < LEAST || self.width.saturating_mul(ENTRIES) <= indices.len() {
             return None;
         }
-        let (columns, indices) = renumbered(indices, self.width);
-        if columns.is_empty() || columns.len().saturating_mul(LEFT) > self.width {
-            return None;
-        }
+        let (columns, indices) = renumbered(indices, self.width)?;
         let storage = match &self.storage {
             Storage::Sparse { starts, values, .. } => {
                 Storage::Sparse { starts: starts.clone(), indices, values: values.clone() }
@@ -58,15 +55,17 @@ impl Rows {
     }
 }
 
-/// Returns the columns that occur among the indices, in ascending order, and the place of every index among them.
-fn renumbered(indices: &[u32], width: usize) -> (Vec<u32>, Vec<u32>) {
+/// Returns the columns that occur among the indices, in ascending order, and the place of every index among them; nothing if too many
+/// of them do, or none.
+fn renumbered(indices: &[u32], width: usize) -> Option<(Vec<u32>, Vec<u32>)> {
+    let are_few = |columns: usize| (1..=width / LEFT).contains(&columns);
     if width > TABLE * indices.len() {
         let mut columns = indices.to_vec();
         columns.sort_unstable();
         columns.dedup();
         let place = |j: &u32| columns.partition_point(|column| column < j) as u32;
         let places = indices.iter().map(place).collect();
-        return (columns, places);
+        return are_few(columns.len()).then_some((columns, places));
     }
     let mut table = vec![0_u32; width];
     indices.iter().for_each(|&j| table[j as usize] = 1);
@@ -77,10 +76,13 @@ fn renumbered(indices: &[u32], width: usize) -> (Vec<u32>, Vec<u32>) {
         columns[count as usize] = j;
         count += occurs;
     }
+    if !are_few(count as usize) {
+        return None;
+    }
     columns.truncate(count as usize);
     columns.shrink_to_fit();
     let places = indices.iter().map(|&j| table[j as usize]).collect();
-    (columns, places)
+    Some((columns, places))
 }
 
 #[cfg(test)]
