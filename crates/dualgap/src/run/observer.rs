@@ -37,7 +37,7 @@ pub trait Observer: Send {
     /// earlier run, without weights.
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()>;
 
-    /// Whether the observer reads the weights. Where they are not those of the run itself, others are not given any.
+    /// Whether the observer reads the weights. A task gives them to those alone that do: they may be longer than those of its run.
     fn reads_weights(&self) -> bool {
         true
     }

@@ -70,9 +70,7 @@ impl<S: Structure> Task<S> {
         }
         Ok(report)
     }
-}
 
-impl<S: Structure> Task<S> {
     /// Leaves out columns without entries, if there are many: their weights are zero, and every vector of the run is as long as there
     /// are weights. Models are still proved on all columns.
     fn narrowed<'d>(
@@ -82,12 +80,13 @@ impl<S: Structure> Task<S> {
         data: Cow<'d, S::Data>,
     ) -> (Factors, Cow<'d, S::Data>, Penalty) {
         let penalty = self.penalty;
-        // The weights of the model, those before them, and what is written of them.
-        let layout = self.structure.layout(names);
-        let of_tensor =
-            |shape: &[usize]| shape.iter().fold(1_usize, |all, n| all.saturating_mul(*n));
-        let weights = layout.iter().map(|(_, shape)| of_tensor(shape)).sum();
+        // If a model of all columns has no room, the run itself says so.
         let fits = || {
+            let layout = self.structure.layout(names);
+            let of_tensor =
+                |shape: &[usize]| shape.iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+            let weights = layout.iter().map(|(_, shape)| of_tensor(shape)).sum();
+            // The weights of the model, those before them, and what is written of them.
             check_weights(Some(weights)).is_ok()
                 && Need { weights, copies: 3, others: 0 }.check().is_ok()
         };
