@@ -58,4 +58,10 @@ pub trait CurvedBlocks: Blocks {
 
     /// Returns the dual point −∇φ_i(a).
     fn touching(&self, i: usize, a: &[f64]) -> Self::Point;
+
+    /// Moves s to the next slope that φ_i has somewhere.
+    fn confine(&self, i: usize, s: &mut [f64]);
+
+    /// Returns the dual point −s, for a slope that φ_i has somewhere.
+    fn opposite(&self, i: usize, s: &[f64]) -> Self::Point;
 }

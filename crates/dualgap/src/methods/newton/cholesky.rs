@@ -67,7 +67,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         let (rows, d) = (self.design.rows, self.design.rows.width());
         let weight = |i: usize| self.masses[i] * self.curves[i];
         let columns = self.sum(d * d, 1, |range, sum| {
-            if !is_dense(rows) {
+            if !is_dense(rows, 1) {
                 let mut wide = Vec::new();
                 range.for_each(|i| add_pairs(rows.row(i).widened(&mut wide), weight(i), d, sum));
                 return;
@@ -101,7 +101,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         let (of_inputs, of_outputs) = (d * (d + 1) / 2, pairs.len());
         // A row of outputs' pairs for every pair of inputs.
         let sums = self.sum(of_inputs * of_outputs, of_outputs, |range, sum| {
-            let block = if is_dense(rows) { BLOCK / 4 } else { 1 };
+            let block = if is_dense(rows, k) { BLOCK / 4 } else { 1 };
             let (mut x, mut wide, mut left, mut right) =
                 (vec![0.0; d], Vec::new(), Vec::new(), Vec::new());
             for start in range.clone().step_by(block) {
@@ -113,7 +113,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                         self.masses[i] * self.blocks.curvature_entry(i, curve, place)
                     }));
                 }
-                if !is_dense(rows) {
+                if !is_dense(rows, k) {
                     add_outer_of_pairs(rows.row(start).widened(&mut wide), &right, sum);
                     continue;
                 }

@@ -3,7 +3,7 @@
 use super::blocks::CurvedBlocks;
 use crate::linalg::Rows;
 
-/// A step by Cholesky may take as many passes over the data: conjugate gradients take hundreds on raw columns, and a pass of
+/// A step by Cholesky may have the multiplications of as many passes over the data: conjugate gradients take hundreds on raw columns, and a pass of
 /// theirs takes several times as long.
 const WORTH: f64 = 400.0;
 
@@ -55,30 +55,45 @@ const LOSS: f64 = 10.0;
 /// ... and besides its equations it has the predictions of the direction, the gradient, and now and then a shorter step.
 const OTHERS: f64 = 4.0;
 
-/// The share of entries from which on sparse rows are multiplied like dense ones. With half of its entries a row has a quarter of
-/// the pairs, and a pair in a matrix product takes a quarter of the time of one by itself.
-const FULL: f64 = 0.5;
+/// The share of entries from which on sparse rows are multiplied like dense ones. With a third of its entries a row has a ninth of
+/// the pairs, and a pair in a matrix product takes a tenth of the time of one by itself: measured, the two are level at 0.35 with 20
+/// columns, at 0.3 with 60 and at 0.2 with 200 to 600.
+const FULL: f64 = 0.3;
+
+/// The same with several outputs, whose products with an entry are made several at a time as well.
+const FULL_OF_SEVERAL: f64 = 0.5;
 
 /// Whether a matrix product of the rows, zeros included, is faster than one of their entries.
-pub fn is_dense(rows: &Rows) -> bool {
+pub fn is_dense(rows: &Rows, outputs: usize) -> bool {
     let all = rows.len() as f64 * rows.width() as f64;
-    all > 0.0 && (rows.dense_values().is_some() || rows.stored() as f64 >= FULL * all)
+    let full = if outputs == 1 { FULL } else { FULL_OF_SEVERAL };
+    all > 0.0 && (rows.dense_values().is_some() || rows.stored() as f64 >= full * all)
+}
+
+/// Returns the share of the time of a multiplication in a pass that one inside of X'DX takes.
+fn share(rows: &Rows, outputs: usize) -> f64 {
+    if is_dense(rows, outputs) { DENSE } else { SPARSE }
 }
 
 /// Returns the pairs of entries of all rows.
-fn pairs(rows: &Rows) -> f64 {
-    if is_dense(rows) {
+fn pairs(rows: &Rows, outputs: usize) -> f64 {
+    if is_dense(rows, outputs) {
         return rows.len() as f64 * (rows.width() as f64).powi(2);
     }
     (0..rows.len()).map(|i| (rows.row(i).stored() as f64).powi(2)).sum::<f64>()
 }
 
-/// Returns the multiplications of the matrix of all weights and of its factorisation, in passes over the data.
-pub fn cholesky_in_passes(rows: &Rows, outputs: usize) -> f64 {
+/// Returns the multiplications of the matrix of all weights and of its factorisation, in those of a pass over the data.
+fn multiplications(rows: &Rows, outputs: usize) -> f64 {
     let k = outputs as f64;
     let dim = rows.width() as f64 * k;
     let entries = (rows.stored() as f64 * k).max(1.0);
-    (pairs(rows) * 0.25 * k * (k + 1.0) + dim.powi(3) / 3.0) / entries
+    (pairs(rows, outputs) * 0.25 * k * (k + 1.0) + dim.powi(3) / 3.0) / entries
+}
+
+/// Returns how long the matrix of all weights and its factorisation take, in passes over the data.
+pub fn cholesky_in_passes(rows: &Rows, outputs: usize) -> f64 {
+    share(rows, outputs) * multiplications(rows, outputs)
 }
 
 /// Returns how long the matrix X'DX of one output and its eigenvectors take, in passes over the data with all outputs.
@@ -90,15 +105,15 @@ pub fn gram_in_passes(rows: &Rows, outputs: usize) -> f64 {
 
 /// Returns how long the matrix X'DX of one output takes, by the time of a multiplication in a pass over the rows.
 pub fn gram_in_products(rows: &Rows) -> f64 {
-    let share = if is_dense(rows) { DENSE } else { SPARSE };
-    0.5 * share * pairs(rows)
+    0.5 * share(rows, 1) * pairs(rows, 1)
 }
 
-/// Returns that work if it pays.
-pub fn passes_of_cholesky(rows: &Rows, outputs: usize) -> Option<f64> {
+/// Returns how long a step by Cholesky takes, in passes over the data, if it pays.
+fn passes_of_cholesky(rows: &Rows, outputs: usize) -> Option<f64> {
     let dim = rows.width().saturating_mul(outputs);
     let small = cfg!(feature = "low-rank") && dim <= MOST_WEIGHTS;
-    small.then(|| cholesky_in_passes(rows, outputs)).filter(|&passes| passes <= WORTH)
+    let passes = small.then(|| multiplications(rows, outputs)).filter(|&passes| passes <= WORTH)?;
+    Some(share(rows, outputs) * passes)
 }
 
 /// How the Newton equations are solved, and how long that takes in passes over the data: by the time of a multiplication in one.
@@ -114,9 +129,7 @@ pub enum Way {
 impl Way {
     /// Returns the way that is likely to be the fastest.
     pub fn fastest(rows: &Rows, outputs: usize) -> Self {
-        let share = if is_dense(rows) { DENSE } else { SPARSE };
-        let cholesky = passes_of_cholesky(rows, outputs).map(|passes| share * passes);
-        match (cholesky, passes_of_factors(rows, outputs)) {
+        match (passes_of_cholesky(rows, outputs), passes_of_factors(rows, outputs)) {
             (Some(passes), Some(others)) if passes > others => Self::Factors(others),
             (Some(passes), _) => Self::Cholesky(passes),
             (None, Some(passes)) => Self::Factors(passes),
@@ -129,7 +142,7 @@ impl Way {
 fn passes_of_factors(rows: &Rows, outputs: usize) -> Option<f64> {
     #[cfg(feature = "low-rank")]
     {
-        let products = if is_dense(rows) { PRODUCTS_OF_DENSE } else { PRODUCTS };
+        let products = if is_dense(rows, outputs) { PRODUCTS_OF_DENSE } else { PRODUCTS };
         passes_of_preconditioner(rows, outputs).map(|passes| passes + products)
     }
     #[cfg(not(feature = "low-rank"))]

@@ -34,7 +34,7 @@ impl<'a> Design<'a> {
     pub fn new(rows: &'a Rows, outputs: usize) -> Self {
         let results = rows.width().saturating_mul(outputs);
         let parts = parallel::parts(rows.stored() as f64 * outputs as f64, results);
-        let by_matrices = cfg!(feature = "low-rank") && outputs > 1 && is_dense(rows);
+        let by_matrices = cfg!(feature = "low-rank") && outputs > 1 && is_dense(rows, outputs);
         Self { rows, outputs, parts, by_matrices }
     }
 

@@ -17,8 +17,8 @@
 //! columns it takes 20 steps where dual ascent takes thousands of passes.
 //!
 //! - `blocks`: what the method asks of blocks. `design`: products with the data. `cholesky` and `conjugate_gradient`: the
-//!   solution of the Newton equations; `kronecker`: a preconditioner for several outputs. `cost`: what a step takes. `solver`: the steps, as a [`crate::run::Solver`]. `train`:
-//!   runs. `settings`: the settings.
+//!   solution of the Newton equations; `kronecker`: a preconditioner for several outputs. `cost`: what a step takes. `tangent`: dual
+//!   points as good as the weights. `solver`: the steps, as a [`crate::run::Solver`]. `train`: runs. `settings`: the settings.
 
 mod blocks;
 #[cfg(feature = "low-rank")]
@@ -31,6 +31,7 @@ mod design;
 mod kronecker;
 mod settings;
 mod solver;
+mod tangent;
 mod train;
 
 pub use blocks::CurvedBlocks;

@@ -11,6 +11,7 @@ use super::design::{Derivatives, Design};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
 use super::settings::{Equations, Settings};
+use super::tangent::{Step, Tangent};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
@@ -55,6 +56,9 @@ const MOST_PRODUCTS: usize = 1000;
 /// 22 under softmax on 15,000 rows of 16 columns with 26 classes.
 const CERTIFICATION: f64 = 8.0;
 
+/// A step that promises to lower P by more than this share of it ends too far from the optimum for its tangent to prove much.
+const NEAR: f64 = 0.1;
+
 /// The solver; see the module's head.
 pub struct Newton<'a, B: CurvedBlocks> {
     problem: OuterProblem<'a, B, L2>,
@@ -86,6 +90,7 @@ pub struct State<P> {
     /// The predictions, if they are known: steps add to them, and their rounding is part of what later steps depend on.
     a: Vec<f64>,
     steepest: f64,
+    tangent: Option<Tangent>,
     best: Best<P>,
 }
 
@@ -94,9 +99,13 @@ struct Local {
     /// P, rounded.
     value: f64,
     a: Vec<f64>,
+    /// `mass_i ∇φ_i`.
+    slopes: Vec<f64>,
     gradient: Vec<f64>,
     /// What the blocks need to know of each a.
     curves: Vec<f64>,
+    /// Of the step that led here.
+    tangent: Option<Tangent>,
 }
 
 impl<'a, B: CurvedBlocks> Newton<'a, B> {
@@ -206,9 +215,29 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     /// Returns P, its slope and its curvature at these weights and their predictions, of which the losses are known.
     fn local(&self, w: &[f64], a: Vec<f64>, known: Derivatives) -> Local {
         let Derivatives { loss, slopes, curves } = known;
-        let mut gradient: Vec<f64> = w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect();
+        let mut gradient = self.ridge_slope(w);
         self.design.add_adjoint(&slopes, &mut gradient);
-        Local { value: loss + self.penalty(w), a, gradient, curves }
+        Local { value: loss + self.penalty(w), a, slopes, gradient, curves, tangent: None }
+    }
+
+    fn ridge_slope(&self, w: &[f64]) -> Vec<f64> {
+        w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect()
+    }
+
+    /// Returns the slopes of a step's model at its end, where the predictions have moved by `moved`.
+    fn tangent(
+        &self,
+        begin: &Local,
+        moved: &[f64],
+        (w, value): (&[f64], f64),
+        end: &Derivatives,
+    ) -> Option<Tangent> {
+        if self.blocks().is_quadratic() {
+            return None; // the slopes at the end are the model's
+        }
+        let (slopes, curves) = (&begin.slopes, &begin.curves);
+        let step = Step { slopes, curves, moved, end, ridge: self.ridge_slope(w), value };
+        Tangent::of(self.design, self.blocks(), &self.masses, self.problem.lambda(), step)
     }
 
     fn penalty(&self, w: &[f64]) -> f64 {
@@ -217,6 +246,15 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
 
     fn slopes(&self, a: &[f64]) -> Derivatives {
         self.design.slopes(self.blocks(), &self.masses, a)
+    }
+
+    fn gap_of_gradient(&self, local: &Local) -> f64 {
+        dot(&local.gradient, &local.gradient) / (2.0 * self.problem.lambda())
+    }
+
+    /// Returns the tangent, if its dual point is likely to be better than the slopes'.
+    fn better_tangent<'b>(&self, local: &'b Local) -> Option<&'b Tangent> {
+        local.tangent.as_ref().filter(|tangent| tangent.gap < self.gap_of_gradient(local))
     }
 
     /// Returns what is known at w, and how many products with the data it took to know it.
@@ -284,7 +322,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let down: Vec<f64> = local.gradient.iter().map(|g| -g).collect();
         let (p, products) = self.direction(&local, &down, halted);
         let slope = dot(&local.gradient, &p);
-        let ahead = self.design.predict(&p);
+        let mut ahead = self.design.predict(&p);
         let mut t = 1.0;
         for _ in 0..HALVINGS {
             let (mut w, mut a) = (self.w.clone(), local.a.clone());
@@ -300,7 +338,12 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
                 (dot(&known.slopes, &ahead) + ridge).abs() <= FLATTER * slope.abs()
             };
             if lower || (level && flatter()) {
-                self.local = Some(self.local(&w, a, known));
+                ahead.iter_mut().for_each(|ahead| *ahead *= t);
+                // Half of the slope is what the model promises.
+                let near = -0.5 * slope <= NEAR * local.value;
+                let tangent =
+                    near.then(|| self.tangent(&local, &ahead, (&w, value), &known)).flatten();
+                self.local = Some(Local { tangent, ..self.local(&w, a, known) });
                 self.w = w;
                 break;
             }
@@ -318,19 +361,22 @@ where
     type State = State<B::Point>;
 
     fn state(&self) -> Self::State {
-        let a = self.local.as_ref().map_or_else(Vec::new, |local| local.a.clone());
-        State { w: self.w.clone(), a, steepest: self.steepest, best: self.best.clone() }
+        let local = self.local.as_ref();
+        let a = local.map_or_else(Vec::new, |local| local.a.clone());
+        let tangent = local.and_then(|local| local.tangent.clone());
+        State { w: self.w.clone(), a, steepest: self.steepest, tangent, best: self.best.clone() }
     }
 }
 
 impl<B: CurvedBlocks> Newton<'_, B> {
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub(super) fn resume(&mut self, state: State<B::Point>) -> Result<()> {
-        let State { w, a, steepest, mut best } = state;
+        let State { w, a, steepest, tangent, mut best } = state;
         let sound = w.len() == self.w.len()
             && (a.is_empty() || a.len() == self.design.predictions())
             && w.iter().chain(&a).all(|x| x.is_finite())
             && steepest >= 0.0
+            && tangent.as_ref().is_none_or(|tangent| tangent.is_sound(a.len()))
             && best.is_sound(w.len(), true);
         if !sound {
             return Err(foreign_state());
@@ -339,7 +385,7 @@ impl<B: CurvedBlocks> Newton<'_, B> {
         parallel::install(&pool, || {
             if !a.is_empty() {
                 let known = self.slopes(&a);
-                self.local = Some(self.local(&w, a, known));
+                self.local = Some(Local { tangent, ..self.local(&w, a, known) });
             }
             let is_certified = best.dual.value > f64::NEG_INFINITY;
             self.problem.prove(&mut best)?;
@@ -388,8 +434,14 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             // Any predictions give a feasible point; those of the steps differ from the exact ones by rounding.
             let fresh = if self.local.is_some() { Vec::new() } else { self.design.predict(&w) };
             let a = self.local.as_ref().map_or(&fresh, |local| &local.a);
+            let tangent = self.local.as_ref().and_then(|local| self.better_tangent(local));
             let of_part = |range: std::ops::Range<usize>| {
-                Ok(range.map(|i| blocks.touching(i, &a[i * k..(i + 1) * k])).collect::<Vec<_>>())
+                let mut slope = vec![0.0; k];
+                let of_example = |i: usize| match tangent {
+                    Some(tangent) => tangent.point(blocks, i, &mut slope),
+                    None => blocks.touching(i, &a[i * k..(i + 1) * k]),
+                };
+                Ok(range.map(of_example).collect::<Vec<_>>())
             };
             let parts = parallel::map_ranges(blocks.len(), self.design.parts(), of_part)?;
             let points: Vec<B::Point> = parts.into_iter().flatten().collect();
@@ -404,10 +456,11 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
         Ok(Certified { model, iterate })
     }
 
-    /// The gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
+    /// The gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ); or that of the tangent.
     fn expected(&self) -> Option<Expected> {
         let local = self.local.as_ref()?;
-        let gap = dot(&local.gradient, &local.gradient) / (2.0 * self.problem.lambda());
+        let tangent = self.better_tangent(local);
+        let gap = tangent.map_or_else(|| self.gap_of_gradient(local), |tangent| tangent.gap);
         Some(Expected { primal: local.value, gap })
     }
 

@@ -606,4 +606,13 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
     fn touching(&self, i: usize, a: &[f64]) -> f64 {
         self.loss.corner(a[0], self.targets[i])
     }
+
+    fn confine(&self, i: usize, s: &mut [f64]) {
+        let (low, high) = self.loss.domain(self.targets[i]);
+        s[0] = s[0].clamp(-high, -low);
+    }
+
+    fn opposite(&self, _: usize, s: &[f64]) -> f64 {
+        -s[0]
+    }
 }

@@ -564,6 +564,24 @@ impl CurvedBlocks for ScoreBlocks<'_> {
         self.loss.corner(&self.with_costs(i, a), &mut beta);
         beta
     }
+
+    fn confine(&self, i: usize, s: &mut [f64]) {
+        let truth = self.truth(i);
+        s[truth] += 1.0;
+        s.iter_mut().for_each(|b| *b = b.clamp(0.0, 1.0));
+        if s.iter().all(|b| *b == 0.0) {
+            s[truth] = 1.0;
+        }
+        let sum: f64 = s.iter().sum();
+        s.iter_mut().for_each(|b| *b /= sum);
+        s[truth] -= 1.0;
+    }
+
+    fn opposite(&self, i: usize, s: &[f64]) -> Vec<f64> {
+        let mut beta = s.to_vec();
+        beta[self.truth(i)] += 1.0;
+        beta
+    }
 }
 
 impl Witnessed for ScoreBlocks<'_> {
