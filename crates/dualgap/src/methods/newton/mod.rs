@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The dual point of the certificate is α_i = −∇φ_i(a_i), which is feasible as it is: with w̃ = (1/λ) X'(mass·α) the gap is
-//! `λ/2‖w − w̃‖² = ‖g‖²/(2λ)`, so it falls as fast as the square of the gradient. A weight without penalty is one more
-//! column, whose dual constraint is met by balancing α.
+//! `λ/2‖w − w̃‖² = ‖g‖²/(2λ)`, so it falls as fast as the square of the gradient. Where λ is small the slopes of the model at the
+//! end of a step are better (`tangent`). A weight without penalty is one more column, whose dual constraint is met by balancing α.
 //!
 //! Newton's method does not see how the columns are scaled, which dual ascent suffers from: on 4,601 examples of 57 raw
 //! columns it takes 20 steps where dual ascent takes thousands of passes.

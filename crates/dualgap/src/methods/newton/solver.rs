@@ -11,7 +11,7 @@ use super::design::{Derivatives, Design};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
 use super::settings::{Equations, Settings};
-use super::tangent::{Step, Tangent};
+use super::tangent::{At, Step, Tangent};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
@@ -79,6 +79,8 @@ pub struct Newton<'a, B: CurvedBlocks> {
     local: Option<Local>,
     /// The largest squared norm of a gradient so far.
     steepest: f64,
+    /// Whether the tangents so far were better than the slopes: those of losses that are parabolas in parts are not.
+    tangents_pay: bool,
     products: u64,
     factorisations: u64,
 }
@@ -91,6 +93,7 @@ pub struct State<P> {
     a: Vec<f64>,
     steepest: f64,
     tangent: Option<Tangent>,
+    tangents_pay: bool,
     best: Best<P>,
 }
 
@@ -106,6 +109,12 @@ struct Local {
     curves: Vec<f64>,
     /// Of the step that led here.
     tangent: Option<Tangent>,
+}
+
+impl Local {
+    fn at(&self) -> At<'_> {
+        At { slopes: &self.slopes, curves: &self.curves }
+    }
 }
 
 impl<'a, B: CurvedBlocks> Newton<'a, B> {
@@ -162,6 +171,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             w: vec![0.0; dim],
             local: None,
             steepest: 0.0,
+            tangents_pay: !blocks.is_quadratic(),
             products: 0,
             factorisations: 0,
         })
@@ -224,20 +234,11 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect()
     }
 
-    /// Returns the slopes of a step's model at its end, where the predictions have moved by `moved`.
-    fn tangent(
-        &self,
-        begin: &Local,
-        moved: &[f64],
-        (w, value): (&[f64], f64),
-        end: &Derivatives,
-    ) -> Option<Tangent> {
-        if self.blocks().is_quadratic() {
-            return None; // the slopes at the end are the model's
-        }
-        let (slopes, curves) = (&begin.slopes, &begin.curves);
-        let step = Step { slopes, curves, moved, end, ridge: self.ridge_slope(w), value };
+    /// Returns the slopes of a step's model at its end, where the predictions have moved by `moved`, if they prove anything.
+    fn tangent(&self, begin: &Local, moved: &[f64], end: &Local, w: &[f64]) -> Option<Tangent> {
+        let step = Step { begin: begin.at(), end: end.at(), moved, ridge: self.ridge_slope(w) };
         Tangent::of(self.design, self.blocks(), &self.masses, self.problem.lambda(), step)
+            .filter(|tangent| tangent.gap < end.value)
     }
 
     fn penalty(&self, w: &[f64]) -> f64 {
@@ -248,13 +249,9 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         self.design.slopes(self.blocks(), &self.masses, a)
     }
 
-    fn gap_of_gradient(&self, local: &Local) -> f64 {
+    /// Returns the gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
+    fn gap_of_slopes(&self, local: &Local) -> f64 {
         dot(&local.gradient, &local.gradient) / (2.0 * self.problem.lambda())
-    }
-
-    /// Returns the tangent, if its dual point is likely to be better than the slopes'.
-    fn better_tangent<'b>(&self, local: &'b Local) -> Option<&'b Tangent> {
-        local.tangent.as_ref().filter(|tangent| tangent.gap < self.gap_of_gradient(local))
     }
 
     /// Returns what is known at w, and how many products with the data it took to know it.
@@ -339,11 +336,15 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             };
             if lower || (level && flatter()) {
                 ahead.iter_mut().for_each(|ahead| *ahead *= t);
+                let mut end = self.local(&w, a, known);
                 // Half of the slope is what the model promises.
-                let near = -0.5 * slope <= NEAR * local.value;
-                let tangent =
-                    near.then(|| self.tangent(&local, &ahead, (&w, value), &known)).flatten();
-                self.local = Some(Local { tangent, ..self.local(&w, a, known) });
+                if self.tangents_pay && -0.5 * slope <= NEAR * local.value {
+                    let tangent = self.tangent(&local, &ahead, &end, &w);
+                    let of_slopes = self.gap_of_slopes(&end);
+                    self.tangents_pay = tangent.as_ref().is_none_or(|t| t.gap < of_slopes);
+                    end.tangent = tangent.filter(|_| self.tangents_pay);
+                }
+                self.local = Some(end);
                 self.w = w;
                 break;
             }
@@ -364,14 +365,21 @@ where
         let local = self.local.as_ref();
         let a = local.map_or_else(Vec::new, |local| local.a.clone());
         let tangent = local.and_then(|local| local.tangent.clone());
-        State { w: self.w.clone(), a, steepest: self.steepest, tangent, best: self.best.clone() }
+        State {
+            w: self.w.clone(),
+            a,
+            steepest: self.steepest,
+            tangent,
+            tangents_pay: self.tangents_pay,
+            best: self.best.clone(),
+        }
     }
 }
 
 impl<B: CurvedBlocks> Newton<'_, B> {
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub(super) fn resume(&mut self, state: State<B::Point>) -> Result<()> {
-        let State { w, a, steepest, tangent, mut best } = state;
+        let State { w, a, steepest, tangent, tangents_pay, mut best } = state;
         let sound = w.len() == self.w.len()
             && (a.is_empty() || a.len() == self.design.predictions())
             && w.iter().chain(&a).all(|x| x.is_finite())
@@ -395,6 +403,7 @@ impl<B: CurvedBlocks> Newton<'_, B> {
             Ok(())
         })?;
         (self.w, self.steepest, self.best) = (w, steepest, best);
+        self.tangents_pay = tangents_pay;
         Ok(())
     }
 }
@@ -434,7 +443,7 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             // Any predictions give a feasible point; those of the steps differ from the exact ones by rounding.
             let fresh = if self.local.is_some() { Vec::new() } else { self.design.predict(&w) };
             let a = self.local.as_ref().map_or(&fresh, |local| &local.a);
-            let tangent = self.local.as_ref().and_then(|local| self.better_tangent(local));
+            let tangent = self.local.as_ref().and_then(|local| local.tangent.as_ref());
             let of_part = |range: std::ops::Range<usize>| {
                 let mut slope = vec![0.0; k];
                 let of_example = |i: usize| match tangent {
@@ -456,11 +465,10 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
         Ok(Certified { model, iterate })
     }
 
-    /// The gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ); or that of the tangent.
     fn expected(&self) -> Option<Expected> {
         let local = self.local.as_ref()?;
-        let tangent = self.better_tangent(local);
-        let gap = tangent.map_or_else(|| self.gap_of_gradient(local), |tangent| tangent.gap);
+        let gap =
+            local.tangent.as_ref().map_or_else(|| self.gap_of_slopes(local), |tangent| tangent.gap);
         Some(Expected { primal: local.value, gap })
     }
 

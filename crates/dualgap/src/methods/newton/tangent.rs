@@ -12,7 +12,7 @@
 //! from the optimum 0.05 %.
 
 use super::blocks::CurvedBlocks;
-use super::design::{Derivatives, Design};
+use super::design::Design;
 use crate::linalg::parallel;
 use crate::linalg::sum::squared_norm;
 use serde::{Deserialize, Serialize};
@@ -27,18 +27,21 @@ pub struct Tangent {
     pub gap: f64,
 }
 
-/// A step: what is known where it began and where it ends.
-pub struct Step<'a> {
-    /// `mass_i ∇φ_i` and the curvatures at its begin.
+/// What is known of the losses at some predictions: `mass_i ∇φ_i`, and what the blocks keep of the curvatures.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
     pub slopes: &'a [f64],
     pub curves: &'a [f64],
+}
+
+/// A step.
+pub struct Step<'a> {
+    pub begin: At<'a>,
+    pub end: At<'a>,
     /// How much the predictions have moved.
     pub moved: &'a [f64],
-    /// Losses, slopes and curvatures at its end.
-    pub end: &'a Derivatives,
-    /// λw at its end, and P.
+    /// λw at its end.
     pub ridge: Vec<f64>,
-    pub value: f64,
 }
 
 impl Step<'_> {
@@ -51,9 +54,9 @@ impl Step<'_> {
     ) -> f64 {
         let mut loss = 0.0;
         for (i, (out, weighed)) in range.zip(out.iter_mut().zip(weighed)) {
-            let (mass, curve) = (masses[i], self.curves[i]);
+            let (mass, curve) = (masses[i], self.begin.curves[i]);
             if mass > 0.0 {
-                *out = self.slopes[i] / mass + curve * self.moved[i];
+                *out = self.begin.slopes[i] / mass + curve * self.moved[i];
                 blocks.confine(i, std::slice::from_mut(out));
                 *weighed = mass * *out;
                 loss += excess(*weighed - self.end.slopes[i], mass, curve, self.end.curves[i]);
@@ -75,7 +78,7 @@ impl Step<'_> {
         let each = out.chunks_exact_mut(k).zip(weighed.chunks_exact_mut(k));
         for (i, (out, weighed)) in range.zip(each).filter(|&(i, _)| masses[i] > 0.0) {
             let (mass, at) = (masses[i], i * k..(i + 1) * k);
-            let (curve, slope) = (&self.curves[at.clone()], &self.slopes[at.clone()]);
+            let (curve, slope) = (&self.begin.curves[at.clone()], &self.begin.slopes[at.clone()]);
             blocks.bend(i, curve, &self.moved[at.clone()], out);
             out.iter_mut().zip(slope).for_each(|(out, slope)| *out += slope / mass);
             blocks.confine(i, out);
@@ -98,7 +101,7 @@ fn excess(off: f64, mass: f64, begin: f64, end: f64) -> f64 {
 }
 
 impl Tangent {
-    /// Returns the slopes of a step's model at its end, unless they prove nothing, by a gap that is larger than P.
+    /// Returns the slopes of a step's model at its end, unless they are not numbers.
     pub fn of<B: CurvedBlocks>(
         design: Design<'_>,
         blocks: &B,
@@ -119,13 +122,10 @@ impl Tangent {
         };
         let losses = parallel::fill_ranges(masses.len(), design.parts(), arrays, of_part);
         let loss: f64 = losses.iter().sum();
-        if loss.is_nan() || loss > step.value {
-            return None;
-        }
         let mut lacking = step.ridge;
         design.add_adjoint(&weighed, &mut lacking);
         let gap = loss + squared_norm(&lacking).value / (2.0 * lambda);
-        (gap <= step.value).then_some(Self { slopes, gap })
+        gap.is_finite().then_some(Self { slopes, gap })
     }
 
     /// Whether it may have been made of as many predictions.
