@@ -345,7 +345,8 @@ pub trait ActiveSetBlocks: Blocks<Visits = ActiveSet> {
     /// Computes the scores of the corners that the point is a mixture of, without a search for others.
     fn recall(&self, i: usize, at: &Self::Point, w: &[f64], scratch: &mut Self::Scratch);
 
-    /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch.
+    /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch. The best may be a
+    /// corner that the point does not have yet, where the scores of all corners are at hand.
     fn extremes(
         &self,
         i: usize,
