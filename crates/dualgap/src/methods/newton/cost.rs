@@ -3,8 +3,8 @@
 use super::blocks::CurvedBlocks;
 use crate::linalg::Rows;
 
-/// A step by Cholesky may have the multiplications of as many passes over the data: conjugate gradients take hundreds on raw columns, and a pass of
-/// theirs takes several times as long.
+/// A step by Cholesky may have the multiplications of as many passes over the data: conjugate gradients take hundreds on raw
+/// columns, and a pass of theirs takes several times as long.
 const WORTH: f64 = 400.0;
 
 /// The largest number of weights whose matrix is written out, in 32 MB.
