@@ -6,6 +6,7 @@ use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
 use dualgap::dual;
+use dualgap::linalg::parallel::on_threads;
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::structure::{Evaluation, Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
@@ -42,7 +43,8 @@ impl<'a, S: Structure> Job<'a, S> {
         let bare = task.bare(&format);
         let recipe = Recipe { format, folds, constant, target, range: None };
         task.prepare(&mut spec, &common)?;
-        let train = spec.structure.read(&recipe, source, Purpose::Train)?;
+        let read = || spec.structure.read(&recipe, source, Purpose::Train);
+        let train = on_threads(common.method.threads, read)??;
         if let Some((message, remedy)) = spec.structure.complaint(&train.data) {
             return Err(Error::file(file, message, remedy));
         }
@@ -55,7 +57,9 @@ impl<'a, S: Structure> Job<'a, S> {
         if let Some(weights) = weights::of_file(common.data.sample_weights.as_deref(), &train)? {
             train.data = train.data.weighted(weights)?;
         }
-        train.data.identify();
+        if common.method.threads == 1 {
+            train.data.identify(); // with more of them it is done while the run steps
+        }
         train.chosen = Vec::new(); // of use for the weights only, and as long as the data
         Ok(Self { common, name: T::COMMAND, spec, method, train, test, bare })
     }
@@ -137,7 +141,9 @@ fn read_test<S: Structure>(
     };
     let recipe = Recipe { folds, ..train.recipe.clone() };
     let names = structure.clone().resolve(&train.data)?.names(&train.data)?;
-    let test = structure.read(&recipe, Source::open(path)?, Purpose::Test(&names))?;
+    let source = Source::open(path)?;
+    let read = || structure.read(&recipe, source, Purpose::Test(&names));
+    let test = on_threads(common.method.threads, read)??;
     if !test.labelled {
         return Err(no_labels(path));
     }

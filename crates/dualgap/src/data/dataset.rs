@@ -148,6 +148,14 @@ impl DataSet for Sequences {
     fn weighted(self, weights: Vec<f64>) -> Result<Self> {
         self.with_weights(weights)
     }
+
+    fn fingerprint(&self) -> String {
+        self.print.or(|| fingerprint(self))
+    }
+
+    fn identify(&self) {
+        self.fingerprint();
+    }
 }
 
 impl DataSet for Matchings {

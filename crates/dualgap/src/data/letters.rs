@@ -8,10 +8,11 @@
 //! pixels, 0 or 1. Each letter becomes a row of its pixels and a constant feature, so that every label
 //! has a bias weight.
 
+use super::pieces::Piece;
 use super::source::Complaint;
 use super::{Alphabet, Sequences, Source};
-use crate::Result;
 use crate::linalg::Rows;
+use crate::{Error, Result};
 
 /// The number of pixels: 16 rows of 8.
 pub const PIXELS: usize = 128;
@@ -32,9 +33,10 @@ impl Letters {
     }
 }
 
-/// The fields of a line.
-struct Line<'l> {
-    letter: &'l str,
+/// The fields of a line, but for the pixels.
+struct Line {
+    number: u64,
+    letter: String,
     ends_word: bool,
     position: usize,
     fold: u8,
@@ -45,40 +47,36 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
     let mut rows = Rows::sparse();
     let mut letters: Vec<String> = Vec::new();
     let (mut starts, mut folds) = (vec![0], Vec::new());
-    let mut row = Vec::new();
     let mut word_fold = None; // of the word that has begun
-    while let Some(line) = source.next_line()? {
-        if line.trim().is_empty() {
-            continue;
+    let name = source.name().to_string();
+    source.each_piece(parse_piece, |(lines, pixels)| {
+        for Line { number, letter, ends_word, position, fold } in lines {
+            let expected = letters.len() - starts[starts.len() - 1] + 1;
+            if position != expected {
+                return Err(Error::line(
+                    &name,
+                    number,
+                    format!("position {position} of a word where {expected} should follow"),
+                    "keep the letters of a word together, in order, the last one with next_id -1",
+                ));
+            }
+            if *word_fold.get_or_insert(fold) != fold {
+                return Err(Error::line(
+                    &name,
+                    number,
+                    format!("fold {fold} within a word of another fold"),
+                    "all letters of a word belong to one fold",
+                ));
+            }
+            letters.push(letter);
+            if ends_word {
+                starts.push(letters.len());
+                folds.push(fold);
+                word_fold = None;
+            }
         }
-        let parsed = parse(line, &mut row);
-        let Line { letter, ends_word, position, fold } = match parsed {
-            Ok(line) => line,
-            Err((message, remedy)) => return Err(source.error(message, remedy)),
-        };
-        let letter = letter.to_string();
-        let expected = letters.len() - starts[starts.len() - 1] + 1;
-        if position != expected {
-            return Err(source.error(
-                format!("position {position} of a word where {expected} should follow"),
-                "keep the letters of a word together, in order, the last one with next_id -1",
-            ));
-        }
-        if *word_fold.get_or_insert(fold) != fold {
-            return Err(source.error(
-                format!("fold {fold} within a word of another fold"),
-                "all letters of a word belong to one fold",
-            ));
-        }
-        letters.push(letter);
-        rows.try_reserve(row.len())?;
-        rows.push_sparse(&row);
-        if ends_word {
-            starts.push(letters.len());
-            folds.push(fold);
-            word_fold = None;
-        }
-    }
+        rows.append(&pixels)
+    })?;
     if letters.is_empty() {
         return Err(source.file_error("has no letters", "is this a `letter.data` file?"));
     }
@@ -100,7 +98,21 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
     Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })
 }
 
-fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Complaint> {
+/// Returns the lines of a piece that are not blank, and their pixels.
+fn parse_piece(piece: &Piece) -> Result<(Vec<Line>, Rows)> {
+    let (mut lines, mut rows, mut row) = (Vec::new(), Rows::sparse(), Vec::new());
+    piece.each_line(|number, line| {
+        if !line.trim().is_empty() {
+            let parsed = parse(number, line, &mut row);
+            lines.push(parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))?);
+            rows.push_sparse(&row);
+        }
+        Ok(())
+    })?;
+    Ok((lines, rows))
+}
+
+fn parse(number: u64, line: &str, row: &mut Vec<(u32, f64)>) -> Result<Line, Complaint> {
     const LAYOUT: &str = "a line is: id, letter, next_id, word_id, position, fold and 128 pixels, \
                           separated by tabs";
     let count = line.split_ascii_whitespace().count();
@@ -110,7 +122,7 @@ fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Compl
     let mut columns = line.split_ascii_whitespace();
     let mut column = || columns.next().unwrap_or_default();
     let _id = column();
-    let letter = column();
+    let letter = column().to_string();
     let next: i64 = parse_column(column(), "next_id")?;
     let _word = column();
     let position = parse_column(column(), "position")?;
@@ -127,7 +139,7 @@ fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Compl
         }
     }
     row.push((PIXELS as u32, 1.0));
-    Ok(Line { letter, ends_word: next < 0, position, fold })
+    Ok(Line { number, letter, ends_word: next < 0, position, fold })
 }
 
 fn parse_column<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Complaint> {

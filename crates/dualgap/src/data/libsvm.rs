@@ -4,8 +4,10 @@
 //! `1.0` are one label. If labels are sets, `1,3 index:value …` has two, and a line that begins with a feature has
 //! none. One or several numbers to predict are at the beginning of the line in the same way.
 
+use super::decimal;
 use super::labels::Labels;
 use super::outputs::NumberLines;
+use super::pieces::Piece;
 use super::sets::{self, Sets, parse_set};
 use super::source::Complaint;
 use super::targets::number;
@@ -41,19 +43,15 @@ pub fn read(source: Source<'_>) -> Result<Examples> {
 /// ```
 pub fn read_as(source: Source<'_>, kind: TargetKind) -> Result<Examples> {
     let mut rows = Rows::sparse();
-    let targets = each_row(source, kind, |row| {
-        rows.try_reserve(row.len())?;
-        rows.push_sparse(row);
-        Ok(())
-    })?;
+    let targets = each_rows(source, kind, |some| rows.append(some))?;
     Examples::new(rows, targets)
 }
 
-/// Passes the rows of a whole file on one by one, and returns their targets.
-pub(super) fn each_row(
+/// Passes the rows of a whole file on, some at a time, and returns their targets.
+pub(super) fn each_rows(
     source: Source<'_>,
     kind: TargetKind,
-    push: impl FnMut(&[(u32, f64)]) -> Result<()>,
+    push: impl FnMut(&Rows) -> Result<()>,
 ) -> Result<Targets> {
     let Lines { labels, numbers, .. } = read_lines(source, None, kind, push)?;
     Ok(match kind {
@@ -92,11 +90,7 @@ pub fn read_known_as(
     kind: TargetKind,
 ) -> Result<(Examples, bool, Unseen)> {
     let mut rows = Rows::sparse();
-    let read = read_lines(source, Some(known), kind, |row| {
-        rows.try_reserve(row.len())?;
-        rows.push_sparse(row);
-        Ok(())
-    })?;
+    let read = read_lines(source, Some(known), kind, |some| rows.append(some))?;
     let Lines { labels, numbers, labelled, mut unseen } = read;
     rows.fit_width(known.features);
     let targets = match kind {
@@ -126,65 +120,124 @@ struct Lines {
 }
 
 /// Reads the lines of a file. For a model, lines may have no label, and features that the model does not know are
-/// dropped. Sets may be empty, in some lines or in all. Rows are passed on one by one.
+/// dropped. Sets may be empty, in some lines or in all. Rows are passed on in their order, some at a time.
 fn read_lines(
     mut source: Source<'_>,
     known: Option<Vocabulary<'_>>,
     kind: TargetKind,
-    mut push: impl FnMut(&[(u32, f64)]) -> Result<()>,
+    mut push: impl FnMut(&Rows) -> Result<()>,
 ) -> Result<Lines> {
-    let sets = kind == TargetKind::Set;
-    let mut labels = Labels::default();
     let count = known.map(|known| known.alphabet.len());
-    let mut numbers = NumberLines { count, ..NumberLines::default() };
-    let mut row = Vec::new();
-    let mut unseen = Unseen::default();
-    let mut labelled = None;
-    while let Some(line) = source.next_line()? {
-        let line = line.split('#').next().unwrap_or_default();
-        let mut tokens = line.split_ascii_whitespace().peekable();
-        let Some(first) = tokens.peek() else { continue };
-        let has_label = (known.is_none() && !sets) || !is_feature(first);
-        if *labelled.get_or_insert(has_label) != has_label && !sets {
-            return Err(source.error(
-                if has_label { "a label, and the lines before have none" } else { "no label" },
-                "give every line a label, or none of them",
-            ));
-        }
-        let token = if has_label { tokens.next() } else { None };
-        let parsed = match (kind, token) {
-            (TargetKind::Class, token) => token.map(parse_label).transpose(),
-            (TargetKind::Number, token) => token.map(parse_number).transpose().map(|value| {
-                numbers.values.extend(value);
-                None
-            }),
-            (TargetKind::Set, Some(set)) => parse_set(set, parse_label).map(Some),
-            (TargetKind::Set, None) => Ok(Some(String::new())),
-            (TargetKind::Outputs, token) => {
-                token.map_or(Ok(()), |token| numbers.push(token)).map(|()| None)
-            }
-        };
-        let parsed = parsed.and_then(|label| parse_features(tokens, &mut row).map(|()| label));
-        let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
-        if let Some(label) = label {
-            labels.push(&label);
-        }
-        unseen.met += row.len() as u64;
-        if let Some(known) = known {
-            let met = row.len();
-            row.retain(|&(index, _)| (index as usize) < known.features);
-            unseen.features += (met - row.len()) as u64;
-        }
-        push(&row)?;
+    let numbers = NumberLines { count, ..NumberLines::default() };
+    let mut all = Part { numbers, ..Part::new(None, count) };
+    let mut take = |all: &mut Part, part: Part| {
+        push(&part.rows)?;
+        all.append(part);
+        Ok(())
+    };
+    // The first line decides what all of them have.
+    while all.labelled.is_none()
+        && let Some(piece) = source.next_piece()?
+    {
+        let part = Part::of(&piece, Part::new(None, count), known, kind)?;
+        take(&mut all, part)?;
     }
-    let Some(labelled) = labelled else {
+    let (labelled, count) = (all.labelled, all.numbers.count);
+    source.each_piece(
+        |piece| Part::of(piece, Part::new(labelled, count), known, kind),
+        |part| take(&mut all, part),
+    )?;
+    let Part { labels, numbers, labelled: Some(labelled), unseen, .. } = all else {
         return Err(source.file_error(
             "has no examples",
             "a LIBSVM file has a line `label index:value …` for each",
         ));
     };
-    let labelled = if sets { !labels.are_none() } else { labelled };
+    let labelled = if kind == TargetKind::Set { !labels.are_none() } else { labelled };
     Ok(Lines { labels, numbers, labelled, unseen })
+}
+
+/// What some lines of a file have.
+struct Part {
+    rows: Rows,
+    labels: Labels,
+    numbers: NumberLines,
+    /// Whether lines have labels, which the first one decides.
+    labelled: Option<bool>,
+    unseen: Unseen,
+}
+
+impl Part {
+    /// Returns no lines, after others with or without labels and with so many numbers.
+    fn new(labelled: Option<bool>, count: Option<usize>) -> Self {
+        let numbers = NumberLines { count, ..NumberLines::default() };
+        let (rows, labels, unseen) = (Rows::sparse(), Labels::default(), Unseen::default());
+        Self { rows, labels, numbers, labelled, unseen }
+    }
+
+    /// Adds the lines of a piece.
+    fn of(
+        piece: &Piece,
+        mut part: Self,
+        known: Option<Vocabulary<'_>>,
+        kind: TargetKind,
+    ) -> Result<Self> {
+        let mut row = Vec::new();
+        piece.each_line(|number, line| {
+            let line = line.split('#').next().unwrap_or_default();
+            let parsed = part.push(line, known, kind, &mut row);
+            parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))?;
+            Ok(())
+        })?;
+        Ok(part)
+    }
+
+    /// Adds a line without its comment, unless it is blank.
+    fn push(
+        &mut self,
+        line: &str,
+        known: Option<Vocabulary<'_>>,
+        kind: TargetKind,
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<(), Complaint> {
+        let sets = kind == TargetKind::Set;
+        let mut tokens = line.split_ascii_whitespace().peekable();
+        let Some(first) = tokens.peek() else { return Ok(()) };
+        let has_label = (known.is_none() && !sets) || !is_feature(first);
+        if *self.labelled.get_or_insert(has_label) != has_label && !sets {
+            let what =
+                if has_label { "a label, and the lines before have none" } else { "no label" };
+            return Err((what.into(), "give every line a label, or none of them"));
+        }
+        let token = if has_label { tokens.next() } else { None };
+        match (kind, token) {
+            (TargetKind::Class, Some(label)) => self.labels.push(&parse_label(label)?),
+            (TargetKind::Number, Some(number)) => self.numbers.values.push(parse_number(number)?),
+            (TargetKind::Outputs, Some(numbers)) => self.numbers.push(numbers)?,
+            (TargetKind::Set, Some(set)) => self.labels.push(&parse_set(set, parse_label)?),
+            (TargetKind::Set, None) => self.labels.push(""),
+            (TargetKind::Class | TargetKind::Number | TargetKind::Outputs, None) => {}
+        }
+        parse_features(tokens, row)?;
+        self.unseen.met += row.len() as u64;
+        if let Some(known) = known {
+            let met = row.len();
+            row.retain(|&(index, _)| (index as usize) < known.features);
+            self.unseen.features += (met - row.len()) as u64;
+        }
+        self.rows.push_sparse(row);
+        Ok(())
+    }
+
+    /// Adds what later lines have but for their rows.
+    fn append(&mut self, later: Self) {
+        self.labels.append(&later.labels);
+        self.numbers.values.extend(later.numbers.values);
+        self.numbers.count = self.numbers.count.or(later.numbers.count);
+        self.labelled = self.labelled.or(later.labelled);
+        self.unseen.met += later.unseen.met;
+        self.unseen.features += later.unseen.features;
+    }
 }
 
 /// Whether a token has the form `index:value`.
@@ -242,13 +295,17 @@ pub(super) fn parse_features<'t>(
     row.clear();
     for token in tokens {
         let complain = |what: &str, remedy| (format!("`{token}`: {what}"), remedy);
-        let (index, value) = token.split_once(':').ok_or_else(|| complain("no colon", PAIR))?;
+        // Searching for a byte is slower than looking at the few that are before it.
+        let colon = token.bytes().position(|byte| byte == b':');
+        let colon = colon.ok_or_else(|| complain("no colon", PAIR))?;
+        let (index, value) = (&token[..colon], &token[colon + 1..]);
         if !is_whole(index) {
             return Err(complain("the index is not a whole number", PAIR));
         }
         // An index that does not fit is larger than any allowed one.
         let index: u32 = index.parse().unwrap_or(u32::MAX);
-        let value: f64 = value.parse().map_err(|_| complain("the value is not a number", PAIR))?;
+        let value =
+            decimal::parse(value).ok_or_else(|| complain("the value is not a number", PAIR))?;
         if !value.is_finite() {
             return Err(complain("the value is not finite", "leave it out or replace it"));
         }

@@ -1,6 +1,7 @@
 //! Sequences of rows with a label for every position.
 
 use super::checks::{check_finite, check_names, check_weights, select_weights};
+use super::one_print::OnePrint;
 use super::{Alphabet, Classes, Dictionary, Vocabulary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};
@@ -17,6 +18,7 @@ pub struct Sequences {
     pub(super) dictionary: Dictionary,
     weights: Option<Vec<f64>>,
     lines: Lines,
+    pub(super) print: OnePrint,
 }
 
 /// The line of every position in its file, for messages; empty if the sequences come from elsewhere.
@@ -77,7 +79,7 @@ impl Sequences {
         if labels.iter().any(|&label| label as usize >= alphabet.len()) {
             return Err(Error::setting("a label is not in the alphabet"));
         }
-        Ok(Self { labels: Some(labels), alphabet, ..Self::unlabelled(rows, starts)? })
+        Ok(Self::unlabelled(rows, starts)?.relabelled(labels, alphabet))
     }
 
     /// Returns unlabelled sequences to predict.
@@ -98,8 +100,8 @@ impl Sequences {
         check_finite(&rows)?;
         let (alphabet, dictionary) = (Alphabet::none().clone(), Dictionary::default());
         let (edges, labels, weights) = (None, None, None);
-        let lines = Lines::default();
-        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights, lines })
+        let (lines, print) = (Lines::default(), OnePrint::default());
+        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights, lines, print })
     }
 
     /// Sets the features of label pairs: a row for every position.
@@ -121,7 +123,7 @@ impl Sequences {
             )));
         }
         check_finite(&edges)?;
-        Ok(Self { edges: Some(edges), ..self })
+        Ok(Self { edges: Some(edges), print: OnePrint::default(), ..self })
     }
 
     /// Sets the names of the features: those of positions first, then those of pairs.
@@ -191,7 +193,7 @@ impl Sequences {
     /// Returns the sequences with other labels, which are numbers of the alphabet.
     pub(super) fn relabelled(self, labels: Vec<u16>, alphabet: Alphabet) -> Self {
         debug_assert_eq!(labels.len(), self.rows.len());
-        Self { labels: Some(labels), alphabet, ..self }
+        Self { labels: Some(labels), alphabet, print: OnePrint::default(), ..self }
     }
 
     /// Returns the labels of all positions, if they have any.
@@ -204,7 +206,8 @@ impl Sequences {
     /// features.
     #[must_use]
     pub fn narrowed(&self, features: usize, pair_features: usize) -> Self {
-        let mut narrow = Self { dictionary: Dictionary::default(), ..self.clone() };
+        let (dictionary, print) = (Dictionary::default(), OnePrint::default());
+        let mut narrow = Self { dictionary, print, ..self.clone() };
         narrow.rows.fit_width(features);
         if let Some(edges) = &mut narrow.edges {
             edges.fit_width(pair_features);
@@ -259,7 +262,8 @@ impl Sequences {
     /// Returns the same sequences with one feature for each position, its own: the inputs of a problem under a kernel.
     pub(crate) fn one_hot(&self) -> Self {
         let rows = Rows::identity(self.rows.len());
-        Self { rows, dictionary: Dictionary::default(), ..self.clone() }
+        let (dictionary, print) = (Dictionary::default(), OnePrint::default());
+        Self { rows, dictionary, print, ..self.clone() }
     }
 
     /// Returns the given sequences in the given order, with the same alphabet, features and weights.
@@ -280,6 +284,7 @@ impl Sequences {
             dictionary: self.dictionary.clone(),
             weights: select_weights(self.weights.as_ref(), chosen),
             lines: Lines(positions().filter_map(|t| self.lines.0.get(t).copied()).collect()),
+            print: OnePrint::default(),
         }
     }
 }

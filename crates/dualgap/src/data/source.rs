@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// The longest line of data: a longer one belongs to a binary file, or something worse.
-const LONGEST_LINE: usize = 1 << 28;
+pub(super) const LONGEST_LINE: usize = 1 << 28;
 
 /// The number of bytes of text between two checks of the free memory.
 const CHECKED_EVERY: usize = 1 << 20;
@@ -39,16 +39,20 @@ enum Form {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub struct Source<'a> {
-    name: String,
-    reader: Guarded<Box<dyn BufRead + 'a>>,
+    pub(super) name: String,
+    pub(super) reader: Guarded<Box<dyn BufRead + Send + 'a>>,
     line: Vec<u8>,
-    number: u64,
-    encoding: Encoding,
+    pub(super) number: u64,
+    pub(super) encoding: Encoding,
     /// The line, where it had to be converted.
     converted: String,
     /// Whether it comes as it is written: from a pipe or a terminal, not from a file.
     live: bool,
     form: Form,
+    /// The beginning of the line after the last piece.
+    pub(super) rest: Vec<u8>,
+    /// What was wrong after the last piece.
+    pub(super) failed: Option<Error>,
     /// Files that belong to this one line by line, by the ending of their names.
     beside: Vec<(&'static str, Source<'a>)>,
 }
@@ -154,7 +158,7 @@ impl<'a> Source<'a> {
         Self::new(name.into(), bytes)
     }
 
-    fn new(name: String, mut reader: impl BufRead + 'a) -> Result<Self> {
+    fn new(name: String, mut reader: impl BufRead + Send + 'a) -> Result<Self> {
         let unreadable = |error: std::io::Error| {
             let message = format!("cannot be read: {error}");
             Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
@@ -163,7 +167,7 @@ impl<'a> Source<'a> {
         let form = if DATA_FILE.begins(head) { Form::Unmapped } else { Form::Lines };
         let compression =
             MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
-        let boxed: Box<dyn BufRead + 'a> = match compression {
+        let boxed: Box<dyn BufRead + Send + 'a> = match compression {
             None => Box::new(reader),
             Some(Compression::Gzip) => buffered(MultiGzDecoder::new(reader)),
             #[cfg(feature = "bzip2")]
@@ -186,6 +190,8 @@ impl<'a> Source<'a> {
             converted: String::new(),
             live: false,
             form,
+            rest: Vec::new(),
+            failed: None,
             beside: Vec::new(),
         })
     }
@@ -282,44 +288,44 @@ impl<'a> Source<'a> {
 
     /// Returns the next line without its end, or `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>> {
-        if self.form != Form::Lines {
-            return Err(self.file_error(
-                "is a data file: it has rows with a class or a number each, and no lines",
-                "name a text file here",
-            ));
-        }
+        self.check_lines()?;
         self.line.clear();
         self.number += 1;
-        let read = self.fill_line().map_err(|error| {
-            let remedy = match error.kind() {
-                ErrorKind::OutOfMemory => "take a part of the file; is the memory limited?",
-                _ => "is the file cut off or damaged?",
-            };
-            self.error(format!("cannot be read: {error}"), remedy).caused_by(error)
-        })?;
+        let read = self.fill_line().map_err(|error| self.unreadable(self.number, error))?;
         if read == 0 {
             return Ok(None);
         }
         if read >= LONGEST_LINE {
-            return Err(self.error("the line does not end", "is this a text file?"));
+            return Err(self.endless(self.number));
         }
-        while let Some(b'\n' | b'\r') = self.line.last() {
-            self.line.pop();
+        let Self { line, number, encoding, converted, name, .. } = self;
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line_of(line, *number, *encoding, converted, name).map(Some)
+    }
+
+    /// Returns an error for a data file, which has no lines.
+    pub(super) fn check_lines(&self) -> Result<()> {
+        match self.form {
+            Form::Lines => Ok(()),
+            Form::Mapped(_) | Form::Unmapped => Err(self.file_error(
+                "is a data file: it has rows with a class or a number each, and no lines",
+                "name a text file here",
+            )),
         }
-        let bom = if self.number == 1 && self.line.starts_with(BOM) { BOM.len() } else { 0 };
-        if self.encoding == Encoding::Latin1 {
-            self.converted.clear();
-            self.converted.extend(self.line.iter().map(|&byte| char::from(byte)));
-            return Ok(Some(&self.converted));
-        }
-        match std::str::from_utf8(&self.line[bom..]) {
-            Ok(line) => Ok(Some(line)),
-            Err(error) => {
-                let remedy =
-                    format!("{NOT_TEXT}; a column file may be in Latin-1: {}", Setting::Encoding);
-                Err(self.error("is not UTF-8 text", remedy).caused_by(error))
-            }
-        }
+    }
+
+    /// Returns the error of a line that cannot be read.
+    pub(super) fn unreadable(&self, number: u64, error: std::io::Error) -> Error {
+        let remedy = match error.kind() {
+            ErrorKind::OutOfMemory => "take a part of the file; is the memory limited?",
+            _ => "is the file cut off or damaged?",
+        };
+        Error::line(&self.name, number, format!("cannot be read: {error}"), remedy).caused_by(error)
+    }
+
+    /// Returns the error of a line that is longer than any.
+    pub(super) fn endless(&self, number: u64) -> Error {
+        Error::line(&self.name, number, "the line does not end", "is this a text file?")
     }
 
     /// Reads to the end of the line, up to the longest length of a line.
@@ -359,6 +365,30 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Returns the characters of a line, which may end with `\r`; where bytes are no characters they are `converted`.
+pub(super) fn line_of<'l>(
+    line: &'l [u8],
+    number: u64,
+    encoding: Encoding,
+    converted: &'l mut String,
+    name: &str,
+) -> Result<&'l str> {
+    let mut line = line;
+    while let Some(shorter) = line.strip_suffix(b"\r") {
+        line = shorter;
+    }
+    if encoding == Encoding::Latin1 {
+        converted.clear();
+        converted.extend(line.iter().map(|&byte| char::from(byte)));
+        return Ok(converted);
+    }
+    let line = if number == 1 { line.strip_prefix(BOM).unwrap_or(line) } else { line };
+    std::str::from_utf8(line).map_err(|error| {
+        let remedy = format!("{NOT_TEXT}; a column file may be in Latin-1: {}", Setting::Encoding);
+        Error::line(name, number, "is not UTF-8 text", remedy).caused_by(error)
+    })
+}
+
 /// Returns the path with an ending, plain or compressed, if there is such a file.
 pub fn with_ending(prefix: &Path, ending: &str) -> Option<PathBuf> {
     ["", ".gz", ".bz2", ".zst"].into_iter().find_map(|packed| {
@@ -375,7 +405,7 @@ pub fn is_stdin(path: &Path) -> bool {
 
 /// A reader that checks the free memory at regular intervals, because the data that are read grow with the text:
 /// without the check a failed allocation would end the program without a message.
-struct Guarded<R> {
+pub(super) struct Guarded<R> {
     inner: R,
     /// The number of bytes since the last check.
     unchecked: usize,
@@ -418,7 +448,7 @@ fn packed(file: &str, feature: &str) -> Error {
     super::lacking::lacking(file, &what, feature, "decompress the file first")
 }
 
-fn buffered<'a>(reader: impl Read + 'a) -> Box<dyn BufRead + 'a> {
+fn buffered<'a>(reader: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
     Box::new(BufReader::with_capacity(BUFFER, reader))
 }
 

@@ -29,7 +29,7 @@ use crate::structure::Structure;
 use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, IntoInnerError, Read, Write};
 
 /// Arrays of fewer numbers are stored as they are: any reader of safetensors sees them.
 const SMALL: usize = 1 << 14;
@@ -233,10 +233,12 @@ pub(super) fn put_features(put: &mut dyn FnMut(&str, Tensor), names: &Dictionary
     }
     let mut lengths = Vec::new();
     names.names().for_each(|name| push(&mut lengths, name.len()));
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+    // Every write has its price, and a name is short.
+    let encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let mut packed = BufWriter::with_capacity(1 << 16, encoder);
     let written = packed.write_all(&lengths).and_then(|()| {
         names.names().try_for_each(|name| packed.write_all(name.as_bytes()))?;
-        packed.finish()
+        packed.into_inner().map_err(IntoInnerError::into_error)?.finish()
     });
     let packed = written.map_err(|error| crate::Error::setting(error.to_string()))?;
     put("names.packed", Tensor::bytes(packed));

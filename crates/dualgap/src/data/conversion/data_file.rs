@@ -2,6 +2,7 @@
 
 use crate::data::mapped::{DataFile, DataWriter};
 use crate::data::{Dictionary, Examples, Format, Loaded, Recipe, Source, TargetKind, libsvm};
+use crate::linalg::Rows;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -24,16 +25,11 @@ use std::path::Path;
 pub fn write_data_file(loaded: &Loaded<Examples>, path: &Path) -> Result<DataFile> {
     let data = &loaded.data;
     let mut writer = DataWriter::create(path)?;
-    let mut row = Vec::new();
-    for i in 0..data.len() {
-        row.clear();
-        row.extend(data.rows().row(i).iter().map(|(j, x)| (j as u32, x)));
-        writer.push(&row)?;
-    }
+    write_rows(&mut writer, data.rows())?;
     writer.finish(data.rows().width(), data.targets(), data.dictionary(), &loaded.recipe)
 }
 
-/// Converts a LIBSVM file to a data file, line by line: in memory are one number for each line, and nothing of its features.
+/// Converts a LIBSVM file to a data file, some lines at a time: in memory are one number for each line, and nothing of its features.
 /// Labels are read as classes, which are numbers for those who want numbers.
 ///
 /// ```
@@ -51,6 +47,17 @@ pub fn libsvm_to_data_file(source: Source<'_>, path: &Path) -> Result<DataFile> 
     if let Some(from) = source.mapped()? {
         return Err(Error::file(&from, "is a data file already", "take it as it is"));
     }
-    let targets = libsvm::each_row(source, TargetKind::Class, |row| writer.push(row))?;
+    let write = |rows: &'_ Rows| write_rows(&mut writer, rows);
+    let targets = libsvm::each_rows(source, TargetKind::Class, write)?;
     writer.finish(0, &targets, &Dictionary::default(), &Recipe::whole(Format::Libsvm))
+}
+
+fn write_rows(writer: &mut DataWriter, rows: &Rows) -> Result<()> {
+    let mut row = Vec::new();
+    for i in 0..rows.len() {
+        row.clear();
+        row.extend(rows.row(i).iter().map(|(j, x)| (j as u32, x)));
+        writer.push(&row)?;
+    }
+    Ok(())
 }

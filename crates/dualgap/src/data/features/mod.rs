@@ -1,8 +1,8 @@
 //! From columns to rows: templates make feature strings, which are counted and numbered.
 //!
-//! Sentences are read in portions. A portion is split into parts of a fixed size whose features are computed and
-//! numbered in parallel, and the parts are then merged in order: features are numbered by first occurrence in the
-//! file, for any number of threads. The text is dropped portion by portion.
+//! Sentences are read in portions, each while the one before is at work. A portion is split into parts whose features are
+//! computed and numbered in parallel, and the parts are then merged in order: features are numbered by first occurrence in
+//! the file, for any number of threads. The text is dropped portion by portion.
 
 use super::columns::{ColumnReader, Sentence};
 use super::labels::Labels;
@@ -14,9 +14,8 @@ use super::{
     TargetKind, Unseen, Vocabulary,
 };
 use crate::error::count_of;
-use crate::linalg::Rows;
+use crate::linalg::{Rows, parallel};
 use crate::{Error, Result, Setting};
-use rayon::prelude::*;
 
 /// The sentences of one part, with features numbered within it.
 #[derive(Default)]
@@ -40,8 +39,8 @@ const CONLLU_TAGS: [usize; 2] = [1, 3];
 /// The number of sentences of a part: large enough that few features are new in the next one.
 const PART: usize = 1000;
 
-/// The number of sentences that are in memory as text at the same time.
-const PORTION: usize = 8 * PART;
+/// The number of tokens whose features are sorted into rows at a time.
+const TOKENS: usize = 1 << 12;
 
 /// From so many tokens on, features that occur only once are left out if nothing is said about them.
 const MANY_TOKENS: usize = 20_000;
@@ -121,16 +120,19 @@ pub(super) fn read_training_as(
     let label = recipe.place(columns - 1);
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
-    while let Some(sentences) = portions.next_portion()? {
+    let mut portion = portions.next_portion()?;
+    while let Some(sentences) = portion {
         portions.check_labels(&sentences, label, kind)?;
         let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, Some(label), None);
-        // A part has names of its own until it is merged, so that there are never more of them than threads.
-        for some in sentences.chunks(PART * rayon::current_num_threads()) {
-            let parts: Vec<Part> = some.par_chunks(PART).map(make).collect();
-            for part in parts {
+        let add = || {
+            for part in in_parts(&sentences, PART, make)? {
                 merge(part, &mut all, &mut counts);
             }
-        }
+            Ok(())
+        };
+        let (added, next): (Result<()>, _) = parallel::both(add, || portions.next_portion());
+        added?;
+        portion = next?;
     }
     if recipe.min_count == 0 {
         recipe.min_count = usual_min_count(all.lines.len());
@@ -155,6 +157,16 @@ pub(super) fn read_training_as(
         sequences = sequences.in_scheme(scheme.model, None)?;
     }
     Ok((sequences, recipe))
+}
+
+/// Makes a part of every so many sentences, on the threads of the current pool.
+fn in_parts(
+    sentences: &[Sentence],
+    size: usize,
+    make: impl Fn(&[Sentence]) -> Part + Sync,
+) -> Result<Vec<Part>> {
+    let mut parts: Vec<&[Sentence]> = sentences.chunks(size).collect();
+    parallel::map_mut(&mut parts, || (), |(), _, part| Ok(make(part)))
 }
 
 /// Appends a part to the others, and counts how often its features occur.
@@ -250,7 +262,7 @@ impl<'a> Extractor<'a> {
     /// Returns the sentences as sequences of rows, and what the model does not know. New labels come after the known
     /// ones.
     pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
-        let all = self.extract(sentences, labelled);
+        let all = self.extract(sentences, labelled)?;
         let data = self.assemble(&all)?;
         let unseen = self.unseen(&all, &data);
         Ok((data, unseen))
@@ -302,7 +314,7 @@ impl<'a> Extractor<'a> {
         sentence.cell(token, self.recipe.place(0))
     }
 
-    fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
+    fn extract(&self, sentences: &[Sentence], labelled: bool) -> Result<Part> {
         let Self { templates, recipe, known } = self;
         let label = labelled.then(|| recipe.place(recipe.columns - 1));
         let known = match recipe.hash {
@@ -313,10 +325,10 @@ impl<'a> Extractor<'a> {
         let mut all = Part::default();
         // Known features have their numbers, so that the size of the parts changes nothing but the time.
         let size = sentences.len().div_ceil(8).clamp(SMALL_PART, PART);
-        for part in sentences.par_chunks(size).map(make).collect::<Vec<Part>>() {
+        for part in in_parts(sentences, size, make)? {
             all.append(part);
         }
-        all
+        Ok(all)
     }
 
     fn assemble(&self, all: &Part) -> Result<Sequences> {
@@ -357,12 +369,15 @@ impl<'a> Extractor<'a> {
         let mut portions = self.portions(source)?;
         let labelled = self.has_labels(&portions)?;
         let mut all = Part::default();
-        while let Some(sentences) = portions.next_portion()? {
+        let mut portion = portions.next_portion()?;
+        while let Some(sentences) = portion {
             if labelled {
-                let label = self.recipe.place(self.recipe.columns - 1);
-                portions.check_labels(&sentences, label, kind)?;
+                portions.check_labels(&sentences, self.label_column(), kind)?;
             }
-            all.append(self.extract(&sentences, labelled));
+            let extract = || self.extract(&sentences, labelled);
+            let (part, next) = parallel::both(extract, || portions.next_portion());
+            all.append(part?);
+            portion = next?;
         }
         let data = self.assemble(&all)?;
         let unseen = self.unseen(&all, &data);
@@ -465,7 +480,8 @@ impl<'a> Portions<'a> {
     pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
         let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
         let live = self.is_live();
-        while portion.len() < PORTION
+        // A part for every thread: each has names of its own until it is merged, so there are never more of them.
+        while portion.len() < PART * parallel::threads()
             && (!live || portion.is_empty() || self.reader.has_sentence()?)
             && let Some(sentence) = self.reader.next_sentence()?
         {
@@ -557,7 +573,7 @@ fn assemble(
     part: &Part,
     alphabet: Alphabet,
     [width, edge_width]: [usize; 2],
-    number: impl Fn(u32) -> Option<u32>,
+    number: impl Fn(u32) -> Option<u32> + Sync,
 ) -> Result<Sequences> {
     let mut starts = vec![0];
     starts.extend(part.lengths.iter().scan(0, |end, length| {
@@ -581,13 +597,34 @@ fn assemble(
     sequences.with_edges(rows(&part.edges, edge_width, number)?)
 }
 
-fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> Result<Rows> {
+fn rows(
+    features: &[u32],
+    width: usize,
+    number: impl Fn(u32) -> Option<u32> + Sync,
+) -> Result<Rows> {
     let mut rows = Rows::sparse();
     let kept = |token: &[u32]| token.iter().filter(|feature| number(**feature).is_some()).count();
     let entries: usize = tokens(features).map(kept).sum();
     rows.reserve_exact(tokens(features).count(), entries)?;
-    let mut row: Vec<(u32, f64)> = Vec::new();
-    for token in tokens(features) {
+    let mut rest = tokens(features);
+    loop {
+        // For every thread some, which are put together before there are more.
+        let some: Vec<&[u32]> = rest.by_ref().take(TOKENS * parallel::threads()).collect();
+        if some.is_empty() {
+            break;
+        }
+        let parts = parallel::map_ranges(some.len(), some.len().div_ceil(TOKENS), |range| {
+            Ok(sorted_rows(&some[range], &number))
+        })?;
+        parts.iter().try_for_each(|part| rows.append(part))?;
+    }
+    rows.fit_width(width);
+    Ok(rows)
+}
+
+fn sorted_rows(tokens: &[&[u32]], number: impl Fn(u32) -> Option<u32>) -> Rows {
+    let (mut rows, mut row) = (Rows::sparse(), Vec::<(u32, f64)>::new());
+    for token in tokens {
         row.clear();
         row.extend(token.iter().filter_map(|&feature| number(feature)).map(|j| (j, 1.0)));
         row.sort_unstable_by_key(|&(j, _)| j);
@@ -597,11 +634,9 @@ fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> 
             kept.1 += if same { later.1 } else { 0.0 };
             same
         });
-        rows.try_reserve(row.len())?; // rows whose values are no longer of 32 bits have moved
         rows.push_sparse(&row);
     }
-    rows.fit_width(width);
-    Ok(rows)
+    rows
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Matrices that grow, row by row.
 
 use super::{Rows, Storage, is_single};
-use crate::Result;
 use crate::linalg::memory;
+use crate::{Error, Result};
 
 impl Rows {
     /// Stores all values of sparse rows in 64 bits.
@@ -61,6 +61,48 @@ impl Rows {
         }
     }
 
+    /// Appends sparse rows to sparse rows, or returns an error if there is no memory for them.
+    pub(crate) fn append(&mut self, later: &Self) -> Result<()> {
+        match &later.storage {
+            Storage::Sparse { .. } => self.widen(),
+            Storage::Single { .. } => self.store_values(),
+            _ => {}
+        }
+        self.reserve(later.len(), later.stored())?;
+        let (starts, indices) = match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                match &later.storage {
+                    Storage::Sparse { values: more, .. } => values.extend_from_slice(more),
+                    Storage::Single { values: more, .. } => {
+                        values.extend(more.iter().map(|&x| f64::from(x)));
+                    }
+                    _ => values.resize(values.len() + later.stored(), 1.0),
+                }
+                (starts, indices)
+            }
+            Storage::Single { starts, indices, values } => {
+                match &later.storage {
+                    Storage::Single { values: more, .. } => values.extend_from_slice(more),
+                    _ => values.resize(values.len() + later.stored(), 1.0),
+                }
+                (starts, indices)
+            }
+            Storage::Ones { starts, indices } => (starts, indices),
+            _ => return Err(Error::setting("sparse rows among dense ones")),
+        };
+        let (Storage::Sparse { starts: ends, indices: columns, .. }
+        | Storage::Single { starts: ends, indices: columns, .. }
+        | Storage::Ones { starts: ends, indices: columns }) = &later.storage
+        else {
+            return Err(Error::setting("dense rows among sparse ones"));
+        };
+        let before = indices.len();
+        starts.extend(ends[1..].iter().map(|end| before + end));
+        indices.extend_from_slice(columns);
+        self.width = self.width.max(later.width);
+        Ok(())
+    }
+
     /// Reserves memory for this many rows and entries in all, and no more, or returns an error if there is none.
     pub(crate) fn reserve_exact(&mut self, rows: usize, entries: usize) -> Result<()> {
         let made = match &mut self.storage {
@@ -85,17 +127,21 @@ impl Rows {
 
     /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
     pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
+        self.reserve(1, entries)
+    }
+
+    fn reserve(&mut self, rows: usize, entries: usize) -> Result<()> {
         let made = match &mut self.storage {
             Storage::Sparse { starts, indices, values } => starts
-                .try_reserve(1)
+                .try_reserve(rows)
                 .and_then(|()| indices.try_reserve(entries))
                 .and_then(|()| values.try_reserve(entries)),
             Storage::Single { starts, indices, values } => starts
-                .try_reserve(1)
+                .try_reserve(rows)
                 .and_then(|()| indices.try_reserve(entries))
                 .and_then(|()| values.try_reserve(entries)),
             Storage::Ones { starts, indices } => {
-                starts.try_reserve(1).and_then(|()| indices.try_reserve(entries))
+                starts.try_reserve(rows).and_then(|()| indices.try_reserve(entries))
             }
             Storage::Dense { values, .. } => values.try_reserve(entries),
             // Shared arrays never grow.
@@ -112,4 +158,47 @@ fn as_many<X: Copy + From<u8>>(indices: &Vec<u32>) -> Vec<X> {
     let mut values = Vec::with_capacity(indices.capacity());
     values.resize(indices.len(), X::from(1));
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Rows of ones, of values of 32 bits, or of any: each is stored in its own way.
+    fn any_rows() -> impl Strategy<Value = Vec<Vec<(u32, f64)>>> {
+        let row = |values: Vec<f64>| {
+            prop::collection::btree_map(0_u32..9, prop::sample::select(values), 0..4)
+                .prop_map(|row| row.into_iter().collect())
+        };
+        let rows =
+            prop_oneof![Just(vec![1.0]), Just(vec![1.0, 0.5, -0.0]), Just(vec![1.0, 0.5, 0.1]),];
+        rows.prop_flat_map(move |values| prop::collection::vec(row(values), 0..4))
+    }
+
+    fn pushed<'r>(rows: impl Iterator<Item = &'r Vec<(u32, f64)>>) -> Rows {
+        let mut all = Rows::sparse();
+        rows.for_each(|row| all.push_sparse(row));
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn appended_rows_are_those_that_are_pushed_one_by_one(parts in prop::collection::vec(any_rows(), 1..4)) {
+            let mut all = Rows::sparse();
+            for part in &parts {
+                all.append(&pushed(part.iter())).unwrap();
+            }
+            let expected = pushed(parts.iter().flatten());
+            prop_assert_eq!((&all, all.stored()), (&expected, expected.stored()));
+            let same = std::mem::discriminant(&all.storage) == std::mem::discriminant(&expected.storage);
+            prop_assert!(same, "as narrow as values allow");
+        }
+    }
+
+    #[test]
+    fn dense_and_sparse_rows_do_not_mix() {
+        let (dense, sparse) = (Rows::dense(&[vec![1.0]]).unwrap(), Rows::sparse());
+        assert!(dense.clone().append(&sparse).is_err() && sparse.clone().append(&dense).is_err());
+    }
 }
