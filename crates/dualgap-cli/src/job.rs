@@ -57,9 +57,7 @@ impl<'a, S: Structure> Job<'a, S> {
         if let Some(weights) = weights::of_file(common.data.sample_weights.as_deref(), &train)? {
             train.data = train.data.weighted(weights)?;
         }
-        if common.method.threads == 1 {
-            train.data.identify(); // with more of them it is done while the run steps
-        }
+        train.data.identify();
         train.chosen = Vec::new(); // of use for the weights only, and as long as the data
         Ok(Self { common, name: T::COMMAND, spec, method, train, test, bare })
     }

@@ -78,7 +78,7 @@ pub trait DataSet: Fingerprint {
 
     /// Returns a digest of the examples in hexadecimal digits; their weights are not part of it.
     fn fingerprint(&self) -> String {
-        let mut digest = Digest::default();
+        let mut digest = Digest::of_data();
         self.digest(&mut digest);
         digest.hex()
     }

@@ -47,7 +47,7 @@ pub fn print_of(state: &[u8]) -> Result<String> {
 /// Returns the digest of a state; a new one if it is empty.
 pub(crate) fn resumed(state: &[u8]) -> Result<Digest> {
     if state.is_empty() {
-        return Ok(Digest::default());
+        return Ok(Digest::of_data());
     }
     Digest::resumed(state).ok_or_else(|| {
         Error::setting("these bytes are no state of a digest: all workers need the same version")

@@ -13,9 +13,6 @@ use crate::{Error, Result, Setting};
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// From so many examples on a thread of its own is worth it for their fingerprint, which takes a microsecond each or more.
-const WORTH_A_THREAD: usize = 1024;
-
 impl<S: Structure> Task<S> {
     /// Trains a model.
     pub fn fit(&self, data: &S::Data, plan: Plan<'_, S>) -> Result<Report<Model<S>>> {
@@ -39,13 +36,8 @@ impl<S: Structure> Task<S> {
         let (factors, scaled) = data.scaled(self.scaling)?;
         let (factors, scaled, penalty) = task.narrowed(&names, factors, scaled);
         let own = data.weights().map(<[f64]>::to_vec);
-        // Steps go on one thread; with another one the fingerprint is computed meanwhile.
-        let beside = plan.threads != 1
-            && data.len() >= WORTH_A_THREAD
-            && plan.checkpoints.is_none()
-            && plan.resume.is_none();
-        let print = if beside { String::new() } else { data.fingerprint() };
-        let mut untrained = Model::untrained(task, names, data.len(), print, method, own);
+        let mut untrained =
+            Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
         untrained.support = untrained.task.structure.support(data);
         refuse_in_balls(&self.penalty, &plan)?;
         let (solver, choice) =
@@ -66,18 +58,11 @@ impl<S: Structure> Task<S> {
                 None => Start::Fresh,
             },
         };
-        let report = std::thread::scope(|scope| {
-            if beside {
-                // Without a thread it is computed at the end.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || data.identify());
-            }
-            watched(watch, &untrained, &factors, observer, |observer| {
-                let sink = kept.as_mut().map(Kept::sink);
-                let (factors, budget) = (&factors, &budget);
-                posed.train(Run { solver, start, factors, budget, observer, sink })
-            })
+        let report = watched(watch, &untrained, &factors, observer, |observer| {
+            let sink = kept.as_mut().map(Kept::sink);
+            let (factors, budget) = (&factors, &budget);
+            posed.train(Run { solver, start, factors, budget, observer, sink })
         })?;
-        untrained.provenance.fingerprint = data.fingerprint();
         let mut report = named(report, untrained);
         report.tactics.splice(0..0, factors.describe());
         if !factors.are_none() || posed.is_recertified() {

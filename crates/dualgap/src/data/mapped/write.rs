@@ -159,7 +159,7 @@ impl DataWriter {
             file.array::<f64>("values")?;
         }
         // The values pass by here, one row after the other, as the fingerprint wants them.
-        let mut digest = Digest::default();
+        let mut digest = Digest::of_data();
         digest.text("examples");
         digest.number(examples as u64);
         digest.number(width as u64);
