@@ -51,11 +51,6 @@ class Data:
         """
         Return what the other shards must know of the data of one.
         """
-    def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], digest: bytes | bytearray) -> bytes | None:
-        """
-        Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
-        stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
-        """
     @staticmethod
     def examples(rows: Rows, *, classes: Any | None = None, sets: SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]] | None = None, numbers: Any | None = None, outputs: Incomplete | None = None, labels: SupportsGetItem[int, str] | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None, constant: bool = False) -> Data:
         """
@@ -82,6 +77,11 @@ class Data:
     def own(inputs: SupportsGetItem[int, Any], *, keys: SupportsGetItem[int, Any] | None = None, outputs: SupportsGetItem[int, Any] | None = None, weights: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None) -> Data:
         """
         Return inputs of a Python oracle, with outputs if there are any. The content of an input is that of its key.
+        """
+    def print_part(self, /, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex]) -> bytes:
+        """
+        Return a shard's part of the fingerprint of all shards. `before` are the sizes of the shards before this one and `total`
+        those of all.
         """
     @staticmethod
     def ratings(users: Any, items: Any, user_names: SupportsGetItem[int, str], item_names: SupportsGetItem[int, str], *, values: Any | None = None, weights: Any | None = None) -> Data:

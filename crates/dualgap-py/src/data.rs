@@ -15,7 +15,6 @@ use dualgap::structure::OwnExamples;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
@@ -291,17 +290,10 @@ impl Data {
         shard_data::sizes(&self.0)
     }
 
-    /// Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
-    /// stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
-    fn digest_part(
-        &self,
-        py: Python<'_>,
-        stage: usize,
-        before: Vec<u64>,
-        total: Vec<u64>,
-        digest: PyBackedBytes,
-    ) -> PyResult<Option<Vec<u8>>> {
-        shard_data::digest_part(py, &self.0, stage, &before, &total, &digest)
+    /// Return a shard's part of the fingerprint of all shards. `before` are the sizes of the shards before this one and `total`
+    /// those of all.
+    fn print_part(&self, py: Python<'_>, before: Vec<u64>, total: Vec<u64>) -> PyResult<Vec<u8>> {
+        shard_data::print_part(py, &self.0, &before, &total)
     }
 
     /// The fingerprint of the data, as a model file has it.

@@ -7,7 +7,7 @@ use crate::errors::OrRaise;
 use crate::fit::{Request, unknown};
 use crate::model::Model;
 use crate::structures::{PyStructure, for_structure};
-use dualgap::data::print_of;
+use dualgap::data::joined_print;
 use dualgap::dual::Witness;
 use dualgap::dual::shard::{self, Change, DualPart, LossPart, Move, Rounds};
 use dualgap::linalg::Measured;
@@ -406,7 +406,7 @@ struct Ended {
     stop: String,
     passes: f64,
     examples: usize,
-    print: PyBackedBytes,
+    print: Vec<PyBackedBytes>,
     weights: Option<PyBackedBytes>,
 }
 
@@ -443,7 +443,7 @@ fn assemble_one<S: PyStructure>(
             stop,
             passes: ended.passes,
             examples: ended.examples,
-            fingerprint: print_of(&ended.print)?,
+            fingerprint: joined_print(&ended.print)?,
             sample_weights: weights,
         };
         let mut model = task.assemble(any, outcome)?;

@@ -111,28 +111,12 @@ pub fn mapped_bytes() -> usize {
     mapped::mapped_bytes()
 }
 
-/// Return the state of a fingerprint after a shard's part of a stage, or None after the last stage; see `PrintParts`.
-pub fn digest_part(
-    py: Python<'_>,
-    held: &Held,
-    stage: usize,
-    before: &[u64],
-    total: &[u64],
-    digest: &[u8],
-) -> PyResult<Option<Vec<u8>>> {
-    fn of<D: PrintParts>(
-        data: &D,
-        stage: usize,
-        before: &[u64],
-        total: &[u64],
-        digest: &[u8],
-    ) -> Result<Option<Vec<u8>>> {
-        (stage < D::STAGES).then(|| data.digest_part(stage, before, total, digest)).transpose()
-    }
+/// Return a shard's part of the fingerprint of all; see `PrintParts`.
+pub fn print_part(py: Python<'_>, held: &Held, before: &[u64], total: &[u64]) -> PyResult<Vec<u8>> {
     match held {
-        Held::Examples(data) => py.detach(|| of(&**data, stage, before, total, digest)).or_raise(),
-        Held::Sequences(data) => py.detach(|| of(&**data, stage, before, total, digest)).or_raise(),
-        Held::Own(data) => of(&**data, stage, before, total, digest).or_raise(),
+        Held::Examples(data) => py.detach(|| data.print_part(before, total)).or_raise(),
+        Held::Sequences(data) => py.detach(|| data.print_part(before, total)).or_raise(),
+        Held::Own(data) => data.print_part(before, total).or_raise(),
         _ => Err(other_kind()),
     }
 }

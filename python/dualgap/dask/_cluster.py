@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from distributed import Client, Future, fire_and_forget, wait
@@ -205,9 +205,11 @@ class Cluster:
         """Call a function with every shard, and return the results in order."""
         return self._wait(self.submit(function, *arguments), self.places)
 
-    def one(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function with one shard."""
-        return self._wait([self._submit(self.places[k], function, self.run, k, *arguments)], [self.places[k]])[0]
+    def gather_each(self, function: Callable[..., Any], each: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Call a function with every shard and something of its own, and return the results in order."""
+        calls = zip(self.places, each, strict=True)
+        futures = [self._submit(place, function, self.run, k, own, *arguments) for k, (place, own) in enumerate(calls)]
+        return self._wait(futures, self.places)
 
     def total(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Part:
         """Call a function with every shard, and add the results by a tree."""

@@ -221,13 +221,10 @@ def sizes(run: str, number: int) -> list[int]:
     return _run(run).data[number].sizes()
 
 
-def digest_part(
-    run: str, number: int, stage: int, before: list[int], total: list[int], digest: bytes
-) -> bytes | None:
-    """Return the state of the fingerprint after this shard's part of a stage."""
+def print_part(run: str, number: int, before: list[int], total: list[int]) -> bytes:
+    """Return this shard's part of the fingerprint of all."""
     _shard(run, number)
-    found = _run(run).data[number].digest_part(stage, before, total, digest)
-    return None if found is None else bytes(found)
+    return bytes(_run(run).data[number].print_part(before, total))
 
 
 def close(run: str) -> None:

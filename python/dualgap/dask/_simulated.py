@@ -8,7 +8,7 @@ what the :class:`~._clock.Clock` says of messages.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
@@ -40,7 +40,7 @@ class Rates:
     add: float
     #: What the client does in a round with the sum of all.
     step: float
-    #: A stage of the fingerprint of the examples, for each entry.
+    #: The fingerprint of the examples, for each entry.
     digest: float
     #: Reading a shard again, for each entry.
     read: float
@@ -72,8 +72,6 @@ class SimulatedCluster(Cluster):
         self.calls: list[tuple[str, int, int, list[list[int]]]] = []
         #: How long each shard has really computed in these calls.
         self.measured: list[list[float]] = []
-        #: The entries of the shards that were asked for their part of the fingerprint, once for every stage of it.
-        self.digests = 0.0
         self._sent = 0
         self._gone: list[int] = []
 
@@ -96,14 +94,11 @@ class SimulatedCluster(Cluster):
         self.time.gather(np.zeros(len(self)), [_bytes(result) for result in found])
         return found
 
-    def one(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function with one shard."""
-        found = function(self.run, k, *arguments)
-        compute = 0.0
-        if function is _shards.digest_part:
-            self.digests += self.entries[k]
-            compute = self.rates.digest * self.entries[k]
-        self.time.gather(np.array([compute]), [_bytes(found)])
+    def gather_each(self, function: Callable[..., Any], each: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Call a function with every shard and something of its own, and return the results in order."""
+        found = [function(self.run, k, own, *arguments) for k, own in enumerate(each)]
+        rate = self.rates.digest if function is _shards.print_part else 0.0
+        self.time.gather(rate * self.entries, [_bytes(result) for result in found])
         return found
 
     def total(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Part:

@@ -346,7 +346,7 @@ def measured_rates(estimator: Any, data: _Dealt) -> Rates:
         *fitted["losses"],
         add=adding / (3 * len(change)),
         step=stepping,
-        digest=printed / cluster.digests,
+        digest=printed / everything,
         read=opened / everything,
     )
 

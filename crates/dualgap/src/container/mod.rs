@@ -23,6 +23,7 @@
 pub(crate) mod atomic;
 mod digest;
 mod fault;
+mod groups;
 mod kind;
 mod mapped;
 mod reader;

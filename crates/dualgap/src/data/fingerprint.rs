@@ -43,19 +43,20 @@ impl Fingerprint for Rows {
     fn digest(&self, digest: &mut Digest) {
         digest.number(self.len() as u64);
         digest.number(self.width() as u64);
-        self.digest_entries(digest);
+        self.digest_entries(digest, 0);
     }
 }
 
 impl Rows {
-    /// Adds the entries of all rows.
-    pub(super) fn digest_entries(&self, digest: &mut Digest) {
+    /// Adds the entries of all rows, a section of its own that begins after so many rows of other shards.
+    pub(super) fn digest_entries(&self, digest: &mut Digest, before: u64) {
         let mut buffer = Vec::new();
+        digest.section(before);
         (0..self.len()).for_each(|i| digest_row(digest, self.row(i).iter(), &mut buffer));
     }
 }
 
-/// Adds the entries of a row. Zeros are left out, so that sparse and dense forms of the same rows agree.
+/// Adds the entries of a row, an item of a section. Zeros are left out, so that sparse and dense forms of the same rows agree.
 pub(super) fn digest_row(
     digest: &mut Digest,
     row: impl Iterator<Item = (usize, f64)>,
@@ -70,29 +71,39 @@ pub(super) fn digest_row(
     }
     digest.number(stored);
     digest.bytes(buffer);
+    digest.end_item();
+}
+
+impl Digest {
+    /// Adds a text, an item of a section.
+    fn text_item(&mut self, text: &str) {
+        self.text(text);
+        self.end_item();
+    }
 }
 
 impl Fingerprint for Examples {
     fn digest(&self, digest: &mut Digest) {
         digest.text("examples");
         self.rows.digest(digest);
-        digest_targets(&self.targets, digest);
+        digest_targets(&self.targets, digest, 0);
     }
 }
 
-/// Adds the targets of examples.
-pub(super) fn digest_targets(targets: &Targets, digest: &mut Digest) {
+/// Adds the targets of examples, a section of its own that begins after so many examples of other shards.
+pub(super) fn digest_targets(targets: &Targets, digest: &mut Digest, before: u64) {
+    digest.section(before);
     match targets {
         Targets::None => digest.text("unlabelled"),
         Targets::Classes(classes) => {
-            (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
+            (0..classes.len()).for_each(|i| digest.text_item(classes.name(i)));
         }
         // In the normal spelling that numbers and sets have in files, so that fingerprints are those of earlier
         // versions.
         Targets::Numbers(numbers) => {
-            numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
+            numbers.values().iter().for_each(|value| digest.text_item(&value.to_string()));
         }
-        Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text(&sets.spelling(i))),
+        Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text_item(&sets.spelling(i))),
         Targets::Outputs(outputs) => {
             digest.text("outputs");
             digest.number(outputs.names().len() as u64);
@@ -107,15 +118,37 @@ impl Fingerprint for Sequences {
         digest.text("sequences");
         self.rows.digest(digest);
         if let Some(edges) = &self.edges {
+            digest.section(0);
             digest.text("edges");
             edges.digest(digest);
         }
+        digest.section(0);
         digest.number(self.starts().len() as u64);
-        for &start in self.starts() {
-            digest.number(start as u64);
+        self.digest_starts(digest, [0, 0], self.starts().len());
+        self.digest_labels(digest, 0);
+    }
+}
+
+impl Sequences {
+    /// Adds so many of the starts, a section that begins after so many sequences and positions of other shards.
+    pub(super) fn digest_starts(
+        &self,
+        digest: &mut Digest,
+        [sequences, positions]: [u64; 2],
+        count: usize,
+    ) {
+        digest.section(sequences);
+        for &start in &self.starts()[..count] {
+            digest.number(positions + start as u64);
+            digest.end_item();
         }
+    }
+
+    /// Adds the labels, a section that begins after so many positions of other shards.
+    pub(super) fn digest_labels(&self, digest: &mut Digest, positions: u64) {
+        digest.section(positions);
         for &label in self.labels() {
-            digest.text(&self.alphabet().names()[label as usize]);
+            digest.text_item(&self.alphabet().names()[label as usize]);
         }
     }
 }
@@ -125,8 +158,10 @@ impl Fingerprint for Matchings {
     fn digest(&self, digest: &mut Digest) {
         digest.text("matchings");
         self.features().digest(digest);
+        digest.section(0);
         digest.number(self.len() as u64);
         digest.text(if self.is_labelled() { "marked" } else { "unlabelled" });
+        digest.section(0);
         for graph in (0..self.len()).map(|i| self.graph(i)) {
             for number in [graph.rows(), graph.columns(), graph.edges().len()] {
                 digest.number(number as u64);
@@ -140,6 +175,7 @@ impl Fingerprint for Matchings {
                 digest.number(u64::from(row) << 32 | u64::from(column));
                 digest.number(mark);
             }
+            digest.end_item();
         }
     }
 }
@@ -149,11 +185,13 @@ impl Fingerprint for Ratings {
     fn digest(&self, digest: &mut Digest) {
         digest.text("ratings");
         digest.number(self.len() as u64);
+        digest.section(0);
         for (&place, value) in self.pairs.places.iter().zip(&self.values) {
             let (user, item) = self.pairs.names(place);
             digest.text(user);
             digest.text(item);
             digest.bytes(&value.to_le_bytes());
+            digest.end_item();
         }
     }
 }

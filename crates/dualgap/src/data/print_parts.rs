@@ -1,57 +1,34 @@
-//! The fingerprint of data in shards: the digest goes from shard to shard, once for every stage, and ends as that of the data
-//! in one piece.
+//! The fingerprint of data in shards: each computes its part, and the parts together are the fingerprint of the data in one
+//! piece.
 
+use super::fingerprint::digest_targets;
 use super::{Examples, Sequences, Targets};
 use crate::container::Digest;
 use crate::{Error, Result};
 
-/// Data whose fingerprint can be computed shard by shard.
+/// Data whose fingerprint can be computed by shards, at the same time.
 ///
 /// ```
-/// use dualgap::data::{DataSet, Examples, PrintParts};
+/// use dualgap::data::{DataSet, Examples, PrintParts, joined_print};
 /// let rows = [vec![1.0], vec![2.0], vec![0.0]];
 /// let data = Examples::from_dense(&rows, &["a", "b", "a"])?;
 /// let shards = [data.subset(&[0]), data.subset(&[1, 2])];
 /// let total: Vec<u64> = vec![3];
-/// let mut state = Vec::new();
-/// for stage in 0..Examples::STAGES {
-///     state = shards[0].digest_part(stage, &[0], &total, &state)?;
-///     state = shards[1].digest_part(stage, &[1], &total, &state)?;
-/// }
-/// assert_eq!(dualgap::data::print_of(&state)?, data.fingerprint());
+/// let parts = [shards[0].print_part(&[0], &total)?, shards[1].print_part(&[1], &total)?];
+/// assert_eq!(joined_print(&parts)?, data.fingerprint());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub trait PrintParts {
-    /// How often the digest goes over all shards.
-    const STAGES: usize;
-
     /// Returns the sizes of the shard, those of all shards being their sums: the number of examples, and others.
     fn sizes(&self) -> Vec<u64>;
 
-    /// Returns the state of the digest after this shard's part of a stage, before which it was `state`; empty at the
-    /// beginning. `before` are the sizes of all shards before this one, and `total` those of all.
-    fn digest_part(
-        &self,
-        stage: usize,
-        before: &[u64],
-        total: &[u64],
-        state: &[u8],
-    ) -> Result<Vec<u8>>;
+    /// Returns the part of a shard. `before` are the sizes of all shards before this one, and `total` those of all.
+    fn print_part(&self, before: &[u64], total: &[u64]) -> Result<Vec<u8>>;
 }
 
-/// Returns the fingerprint of the last state.
-pub fn print_of(state: &[u8]) -> Result<String> {
-    Ok(resumed(state)?.hex())
-}
-
-/// Returns the digest of a state; a new one if it is empty.
-pub(crate) fn resumed(state: &[u8]) -> Result<Digest> {
-    if state.is_empty() {
-        return Ok(Digest::of_data());
-    }
-    Digest::resumed(state).ok_or_else(|| {
-        Error::setting("these bytes are no state of a digest: all workers need the same version")
-    })
+/// Returns the fingerprint of all shards from their parts, in the order of the data.
+pub fn joined_print(parts: &[impl AsRef<[u8]>]) -> Result<String> {
+    Digest::joined(parts)
 }
 
 /// Returns the sizes, or an error if they are of other data.
@@ -62,93 +39,56 @@ fn sizes<const N: usize>(given: &[u64]) -> Result<[u64; N]> {
 }
 
 impl PrintParts for Examples {
-    const STAGES: usize = 2;
-
     fn sizes(&self) -> Vec<u64> {
         vec![self.len() as u64]
     }
 
-    fn digest_part(
-        &self,
-        stage: usize,
-        before: &[u64],
-        total: &[u64],
-        state: &[u8],
-    ) -> Result<Vec<u8>> {
+    fn print_part(&self, before: &[u64], total: &[u64]) -> Result<Vec<u8>> {
         let ([before], [total]) = (sizes(before)?, sizes(total)?);
-        let mut digest = resumed(state)?;
-        if stage == 0 {
-            if before == 0 {
-                digest.text("examples");
-                digest.number(total);
-                digest.number(self.rows.width() as u64);
-            }
-            self.rows.digest_entries(&mut digest);
-            return Ok(digest.state());
+        if matches!(self.targets, Targets::None | Targets::Outputs(_)) {
+            return Err(Error::setting(
+                "examples in shards have a class, a number or a set of labels each",
+            ));
         }
-        match &self.targets {
-            Targets::Classes(classes) => {
-                (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
-            }
-            Targets::Numbers(numbers) => {
-                numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
-            }
-            Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text(&sets.spelling(i))),
-            Targets::None | Targets::Outputs(_) => {
-                return Err(Error::setting(
-                    "examples in shards have a class, a number or a set of labels each",
-                ));
-            }
+        let mut digest = Digest::of_shard();
+        if before == 0 {
+            digest.text("examples");
+            digest.number(total);
+            digest.number(self.rows.width() as u64);
         }
-        Ok(digest.state())
+        self.rows.digest_entries(&mut digest, before);
+        digest_targets(&self.targets, &mut digest, before);
+        Ok(digest.part())
     }
 }
 
 impl PrintParts for Sequences {
-    const STAGES: usize = 3;
-
     fn sizes(&self) -> Vec<u64> {
         vec![self.len() as u64, self.rows.len() as u64]
     }
 
-    fn digest_part(
-        &self,
-        stage: usize,
-        before: &[u64],
-        total: &[u64],
-        state: &[u8],
-    ) -> Result<Vec<u8>> {
-        let ([sequences, positions], [all, all_positions]) = (sizes(before)?, sizes(total)?);
+    fn print_part(&self, before: &[u64], total: &[u64]) -> Result<Vec<u8>> {
+        let (before, [all, all_positions]) = (sizes(before)?, sizes(total)?);
+        let [sequences, positions] = before;
         if self.edges.is_some() {
             return Err(Error::setting("sequences in shards have no features of pairs"));
         }
-        let mut digest = resumed(state)?;
-        match stage {
-            0 => {
-                if sequences == 0 {
-                    digest.text("sequences");
-                    digest.number(all_positions);
-                    digest.number(self.rows.width() as u64);
-                }
-                self.rows.digest_entries(&mut digest);
-            }
-            1 => {
-                if sequences == 0 {
-                    digest.number(all + 1);
-                }
-                // The end of a shard is the beginning of the next one.
-                let last = sequences + self.len() as u64 == all;
-                let count = if last { self.len() + 1 } else { self.len() };
-                for &start in &self.starts()[..count] {
-                    digest.number(positions + start as u64);
-                }
-            }
-            _ => {
-                for &label in self.labels() {
-                    digest.text(&self.alphabet().names()[label as usize]);
-                }
-            }
+        let mut digest = Digest::of_shard();
+        if sequences == 0 {
+            digest.text("sequences");
+            digest.number(all_positions);
+            digest.number(self.rows.width() as u64);
         }
-        Ok(digest.state())
+        self.rows.digest_entries(&mut digest, positions);
+        digest.section(0);
+        if sequences == 0 {
+            digest.number(all + 1);
+        }
+        // The end of a shard is the beginning of the next one.
+        let last = sequences + self.len() as u64 == all;
+        let count = if last { self.len() + 1 } else { self.len() };
+        self.digest_starts(&mut digest, before, count);
+        self.digest_labels(&mut digest, positions);
+        Ok(digest.part())
     }
 }

@@ -163,6 +163,7 @@ impl DataWriter {
         digest.text("examples");
         digest.number(examples as u64);
         digest.number(width as u64);
+        digest.section(0);
         indices.rewind().map_err(failed)?;
         let mut values = again(values).map_err(failed)?;
         let (size, one) =
@@ -188,7 +189,7 @@ impl DataWriter {
         for (i, start) in starts.iter().enumerate() {
             file.bytes(&(start + i as u64).to_le_bytes())?;
         }
-        digest_targets(targets, &mut digest);
+        digest_targets(targets, &mut digest, 0);
         let targets = write_targets(&mut file, targets)?;
         let names = dictionary.names().map(String::from).collect();
         let fingerprint = digest.hex();

@@ -2,7 +2,7 @@
 
 use crate::container::Digest;
 use crate::data::fingerprint::Fingerprint;
-use crate::data::{DataSet, PrintParts, resumed};
+use crate::data::{DataSet, PrintParts};
 use crate::{Error, Result};
 use serde::Serialize;
 
@@ -58,6 +58,7 @@ const KIND: &str = "own examples";
 impl<X: Serialize, Y: Serialize> Fingerprint for OwnExamples<X, Y> {
     fn digest(&self, digest: &mut Digest) {
         digest.text(KIND);
+        digest.section(0);
         self.labelled.iter().for_each(|example| put(digest, example));
         self.inputs.iter().for_each(|input| put(digest, input));
     }
@@ -68,25 +69,28 @@ fn put(digest: &mut Digest, example: &impl Serialize) {
     let bytes = postcard::to_stdvec(example).unwrap_or_default();
     digest.bytes(&(bytes.len() as u64).to_le_bytes());
     digest.bytes(&bytes);
+    digest.end_item();
 }
 
 impl<X: Clone + Serialize, Y: Clone + Serialize> PrintParts for OwnExamples<X, Y> {
-    const STAGES: usize = 1;
-
     fn sizes(&self) -> Vec<u64> {
         vec![self.len() as u64]
     }
 
-    fn digest_part(&self, _: usize, before: &[u64], _: &[u64], state: &[u8]) -> Result<Vec<u8>> {
+    fn print_part(&self, before: &[u64], _: &[u64]) -> Result<Vec<u8>> {
+        let [before] = before else {
+            return Err(Error::setting("the sizes of the shards are not those of such data"));
+        };
         if !self.inputs.is_empty() {
             return Err(Error::setting("examples in shards have an output each"));
         }
-        let mut digest = resumed(state)?;
-        if before == [0] {
+        let mut digest = Digest::of_shard();
+        if *before == 0 {
             digest.text(KIND);
         }
+        digest.section(*before);
         self.labelled.iter().for_each(|example| put(&mut digest, example));
-        Ok(digest.state())
+        Ok(digest.part())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shards in one process, judged by runs on all examples at once and by what `certify` says of the joined model.
 
 use super::Outcome;
-use crate::data::{DataSet, Examples, PrintParts, Sequences, print_of};
+use crate::data::{DataSet, Examples, PrintParts, Sequences, joined_print};
 use crate::dual::shard::{Change, Course, DualPart, LossPart, Move, Position, Rounds};
 use crate::dual::{Settings, Witness};
 use crate::linalg::Random;
@@ -138,15 +138,16 @@ fn joined<S: Structure<Data: PrintParts>>(
     weights: Vec<f64>,
     certificate: Certificate,
 ) -> Model<S> {
-    let mut state = Vec::new();
     let total = data.sizes();
-    for stage in 0..<S::Data as PrintParts>::STAGES {
-        let mut before = vec![0; total.len()];
-        for part in parts {
-            state = part.digest_part(stage, &before, &total, &state).unwrap();
+    let mut before = vec![0; total.len()];
+    let prints: Vec<Vec<u8>> = parts
+        .iter()
+        .map(|part| {
+            let print = part.print_part(&before, &total).unwrap();
             before.iter_mut().zip(part.sizes()).for_each(|(before, size)| *before += size);
-        }
-    }
+            print
+        })
+        .collect();
     let mut witness = Witness { starts: vec![0], ..Witness::default() };
     shards.iter_mut().for_each(|shard| witness.append(&shard.witness()));
     let outcome = Outcome {
@@ -157,7 +158,7 @@ fn joined<S: Structure<Data: PrintParts>>(
         stop: Stop::GapReached,
         passes: 1.0,
         examples: data.len(),
-        fingerprint: print_of(&state).unwrap(),
+        fingerprint: joined_print(&prints).unwrap(),
         sample_weights: data.weights().map(<[f64]>::to_vec),
     };
     task.assemble(&parts[0], outcome).unwrap()
