@@ -180,8 +180,8 @@ fn a_checkpoint_of_another_version_is_called_that() {
     assert!(told().contains("format version 1") && told().contains("earlier"), "{}", told());
     keep(&small, &small.settings(), &file);
     let (mut header, engine) = read(&file);
-    assert_eq!(header["format_version"], 4);
-    for (version, word) in [(3, "earlier"), (5, "newer")] {
+    assert_eq!(header["format_version"], 5);
+    for (version, word) in [(4, "earlier"), (6, "newer")] {
         header["format_version"] = version.into();
         write(&file, header.clone(), &engine);
         let told = told();
