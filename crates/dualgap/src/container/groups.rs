@@ -262,7 +262,7 @@ mod tests {
             put(&mut groups, &vec![vec![1]; count], from);
             groups.part()
         };
-        assert!(Groups::joined::<Vec<u8>>(&[]).is_none());
+        assert!(Groups::joined(&[[0_u8; 0]; 0]).is_none());
         assert!(Groups::joined(&[part(0, 10), part(64, 64)]).is_none(), "a group lacks items");
         assert!(Groups::joined(&[part(0, 3), Groups::of_shard().part()]).is_none());
     }
