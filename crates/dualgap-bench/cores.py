@@ -4,7 +4,7 @@
     python3 crates/dualgap-bench/cores.py --data DIR [--only REGEX] [--page docs/cores.md] [--json cores.json]
 
 A run reads, steps (`solve`) and certifies. callgrind counts the instructions of each phase on one thread, and how many of them are
-inside of what the library hands out to the threads of a pool (`linalg/parallel.rs`, and the extraction of features); its simulated
+inside of what the library hands out to the threads of a pool (`linalg/parallel.rs`); its simulated
 cache, as large as the own cache of a core, counts the lines that come from beyond it. With the parts m that the work is handed out in,
 
     T(p) = max( t1 (s + (1 − s) ceil(m/p)/m),  lines · 64 bytes / B(p) )
@@ -37,12 +37,13 @@ PHASES = {
     "certify": (re.compile(r"run\.\.train\.\.Drive\$GT\$\d+certify"), "certify_seconds"),
 }
 #: The same for callgrind, which knows no regular expressions.
-COLLECTED = {"solve": "*run..train..Drive$GT$7advance*", "certify": "*run..train..Drive$GT$*certify*"}
-#: Work that is handed out to threads: what `parallel::map_mut` does with a run of items; and the features of some sentences.
+COLLECTED = {
+    "read": "*dualgap_cli3job*4read17h*",
+    "solve": "*run..train..Drive$GT$7advance*",
+    "certify": "*run..train..Drive$GT$*certify*",
+}
+#: Work that is handed out to threads: what `parallel::map_mut` does with a run of items.
 HANDED_OUT = re.compile(r"8parallel7map_mut28_\$u7b\$\$u7b\$closure")
-#: The dual half of a certificate, which chains and the multiclass hinge hand out in one part: no other thread takes any of it.
-DUAL_HALF = re.compile(r"dual7weighed.*7dual_of17h")
-EXTRACTION = re.compile(r"4data8features7extract17h")
 #: Bytes a second of machines with so many cores: two, four and eight channels of memory, and two sockets of the last.
 BANDWIDTH = {8: 60e9, 32: 150e9, 128: 400e9}
 #: The own cache of a core, which callgrind simulates as its last one: 2 MB.
@@ -58,8 +59,6 @@ class Workload:
     name: str
     arguments: list[str]
     parts: dict[str, int | None] = field(default_factory=dict)
-    #: Whether the dual half of its certificates is one part (`Blocks::image_parts`).
-    dual_in_one: bool = False
 
 
 WORKLOADS = [
@@ -74,15 +73,15 @@ WORKLOADS = [
         ["binary", "libsvm/a9a.gz", "--loss", "logistic", "--lambda", "0", "--l1", "0.01max", "--solver", "coordinates"],
         {"solve": 16, "certify": 16},
     ),
-    Workload("dual ascent, news20, 20 classes", ["multiclass", "libsvm/news20.gz", "--lambda", "1/n", "--passes", "2"], {}, True),
-    Workload("structural SVM, letters", [*LETTERS, "--passes", "4"], {}, True),
+    Workload("dual ascent, news20, 20 classes", ["multiclass", "libsvm/news20.gz", "--lambda", "1/n", "--passes", "2"]),
+    Workload("structural SVM, letters", [*LETTERS, "--passes", "4"]),
     # The first ten passes are stochastic, on one thread; gradients of all sequences come after them.
     Workload(
         "CRF, letters",
         [*LETTERS[:5], "1", "--lambda", "0.001", "--loss", "log", "--tolerance", "1e-6", "--passes", "33"],
         {"solve": 64, "certify": 64},
     ),
-    Workload("structural SVM, CoNLL-2000", ["chain", "conll2000/test.txt.gz", "--lambda", "1/n", "--passes", "1"], {}, True),
+    Workload("structural SVM, CoNLL-2000", ["chain", "conll2000/test.txt.gz", "--lambda", "1/n", "--passes", "1"]),
 ]
 
 
@@ -97,8 +96,7 @@ def profile(command: list[str], *options: str) -> list[tuple[str, str, dict[str,
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
         tool = ["valgrind", "--tool=callgrind", "--demangle=no", *options, f"--callgrind-out-file={out}"]
-        env = {**os.environ, "RAYON_NUM_THREADS": "1"}
-        done = subprocess.run([*tool, *command], capture_output=True, text=True, env=env)
+        done = subprocess.run([*tool, *command], capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
         return read_calls(pathlib.Path(out).read_text())
@@ -142,12 +140,9 @@ def inclusive(calls: list[tuple[str, str, dict[str, float]]], function: re.Patte
 
 def timed(command: list[str], repeats: int) -> dict[str, float]:
     """Return the least seconds of every phase."""
-    # Reading knows no `--threads`, and takes what rayon is told.
-    threads = command[command.index("--threads") + 1]
     best: dict[str, float] = {}
     for _ in range(repeats):
-        env = {**os.environ, "RAYON_NUM_THREADS": threads}
-        done = subprocess.run(command, capture_output=True, text=True, env=env)
+        done = subprocess.run(command, capture_output=True, text=True)
         report = json.loads(done.stdout)
         for phase, (_, key) in PHASES.items():
             best[phase] = min(best.get(phase, float("inf")), report[key])
@@ -190,19 +185,10 @@ def count(program: str, data: str, workload: Workload) -> dict[str, Any]:
     """Return what callgrind counts in the phases of a workload."""
     command = commands(program, data, workload, 1)
     everything = profile(command, "--cache-sim=yes", *CACHE)
-    # Features are extracted on a thread of rayon's global pool, which whoever reads waits for.
-    elsewhere = {event: inclusive(everything, EXTRACTION, event) for event in ("Ir", "DLmr", "DLmw")}
     phases = {}
     for name, (function, _) in PHASES.items():
-        own = {event: inclusive(everything, function, event) for event in elsewhere}
-        handed = elsewhere["Ir"]
-        if name == "read":
-            own = {event: cost + elsewhere[event] for event, cost in own.items()}
-        else:
-            within = profile(command, f"--toggle-collect={COLLECTED[name]}")
-            handed = inclusive(within, HANDED_OUT, "Ir")
-            if workload.dual_in_one:
-                handed -= inclusive(within, DUAL_HALF, "Ir")
+        own = {event: inclusive(everything, function, event) for event in ("Ir", "DLmr", "DLmw")}
+        handed = inclusive(profile(command, f"--toggle-collect={COLLECTED[name]}"), HANDED_OUT, "Ir")
         traffic = 64 * (own["DLmr"] + own["DLmw"])
         phases[name] = {"instructions": own["Ir"], "serial": 1 - handed / own["Ir"], "bytes": traffic}
         print(f"{workload.name}, {name}: {phases[name]}", file=sys.stderr, flush=True)
