@@ -4,43 +4,27 @@
 //! computed and numbered in parallel, and the parts are then merged in order: features are numbered by first occurrence in
 //! the file, for any number of threads. The text is dropped portion by portion.
 
+use self::assembly::assemble;
+use self::part::{PART, Part, merge};
 use super::columns::{ColumnReader, Sentence};
-use super::labels::Labels;
 use super::numbering::Numbering;
-use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
     Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Lookup, Scheme, Sequences, Source,
     TargetKind, Unseen, Vocabulary,
 };
 use crate::error::count_of;
-use crate::linalg::{Rows, parallel};
+use crate::linalg::parallel;
 use crate::{Error, Result, Setting};
 
-/// The sentences of one part, with features numbered within it.
-#[derive(Default)]
-struct Part {
-    dictionary: Dictionary,
-    /// For each token, the number of its features and then the features.
-    features: Vec<u32>,
-    /// The same for the pair of a token and the one before; empty without templates for pairs.
-    edges: Vec<u32>,
-    /// Empty if the file has none.
-    labels: Labels,
-    lengths: Vec<usize>,
-    /// The line of every token.
-    lines: Vec<u32>,
-    unseen: Unseen,
-}
+mod assembly;
+mod part;
+mod portions;
+
+pub use portions::Portions;
 
 /// The columns of a CoNLL-U file that are meant if nothing else is said: the words and their universal tags.
 const CONLLU_TAGS: [usize; 2] = [1, 3];
-
-/// The number of sentences of a part: large enough that few features are new in the next one.
-const PART: usize = 1000;
-
-/// The number of tokens whose features are sorted into rows at a time.
-const TOKENS: usize = 1 << 12;
 
 /// From so many tokens on, features that occur only once are left out if nothing is said about them.
 const MANY_TOKENS: usize = 20_000;
@@ -167,27 +151,6 @@ fn in_parts(
 ) -> Result<Vec<Part>> {
     let mut parts: Vec<&[Sentence]> = sentences.chunks(size).collect();
     parallel::map_mut(&mut parts, || (), |(), _, part| Ok(make(part)))
-}
-
-/// Appends a part to the others, and counts how often its features occur.
-fn merge(part: Part, all: &mut Part, counts: &mut Vec<u32>) {
-    let numbers: Vec<u32> =
-        part.dictionary.names().map(|name| all.dictionary.number(name)).collect();
-    counts.resize(all.dictionary.len(), 0);
-    for (from, to) in [(&part.features, &mut all.features), (&part.edges, &mut all.edges)] {
-        to.reserve_exact(from.len()); // twice as much as is needed would be a large part of all memory
-        for token in tokens(from) {
-            to.push(token.len() as u32);
-            for &feature in token {
-                let number = numbers[feature as usize];
-                counts[number as usize] += 1;
-                to.push(number);
-            }
-        }
-    }
-    all.labels.append(&part.labels);
-    all.lengths.extend(part.lengths);
-    all.lines.extend(part.lines);
 }
 
 /// Computes the features that a model knows, for the sentences of training and for any others.
@@ -385,117 +348,6 @@ impl<'a> Extractor<'a> {
     }
 }
 
-impl Part {
-    fn append(&mut self, later: Self) {
-        self.features.extend(later.features);
-        self.edges.extend(later.edges);
-        self.labels.append(&later.labels);
-        self.lengths.extend(later.lengths);
-        self.lines.extend(later.lines);
-        self.unseen.met += later.unseen.met;
-        self.unseen.features += later.unseen.features;
-    }
-}
-
-/// Iterates over the features of each token.
-fn tokens(features: &[u32]) -> impl Iterator<Item = &[u32]> {
-    let mut rest = features;
-    std::iter::from_fn(move || {
-        let (&count, after) = rest.split_first()?;
-        let (token, after) = after.split_at(count as usize);
-        rest = after;
-        Some(token)
-    })
-}
-
-/// Sentences in portions, only one of which is in memory at a time.
-pub struct Portions<'a> {
-    reader: ColumnReader<'a>,
-    /// The first sentence is read at once: it decides the columns of the file.
-    first: Option<Sentence>,
-    columns: usize,
-    conllu: bool,
-}
-
-impl<'a> Portions<'a> {
-    /// Reads from the beginning of a file, which must have a sentence.
-    pub fn new(source: Source<'a>) -> Result<Self> {
-        Self::read(ColumnReader::new(source))
-    }
-
-    fn read(mut reader: ColumnReader<'a>) -> Result<Self> {
-        let Some(first) = reader.next_sentence()? else {
-            return Err(reader.source().file_error(
-                "has no sentences",
-                "a column file has one token a line and an empty line after each sentence",
-            ));
-        };
-        let conllu = reader.tabs() && first.is_conllu();
-        Ok(Self { columns: first.width(), reader, first: Some(first), conllu })
-    }
-
-    /// Whether the file looks like one of CoNLL-U, by its first sentence.
-    pub fn is_conllu(&self) -> bool {
-        self.conllu
-    }
-
-    /// Whether the sentences come as somebody writes them, see [`Source::is_live`].
-    pub fn is_live(&self) -> bool {
-        self.reader.source().is_live()
-    }
-
-    /// Returns the number of columns of every token.
-    pub fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// Whether tabs separate the columns.
-    pub fn tabs(&self) -> bool {
-        self.reader.tabs()
-    }
-
-    /// Returns an error for an empty label, as a cell between tabs can be, and for one that is no number if numbers
-    /// are required.
-    fn check_labels(&self, sentences: &[Sentence], column: usize, kind: TargetKind) -> Result<()> {
-        let numbers = kind == TargetKind::Number;
-        let is_wrong = |cell: &str| cell.is_empty() || (numbers && number(cell).is_none());
-        for sentence in sentences {
-            let wrong = (0..sentence.len()).find(|&t| is_wrong(sentence.cell(t, column)));
-            let Some(t) = wrong else { continue };
-            let (message, remedy) = match sentence.cell(t, column) {
-                "" => ("the label is empty".into(), "give the token a label, or take it out"),
-                cell => (
-                    format!("the label `{cell}` is not a finite number"),
-                    "the last column has the numbers that are to be predicted: repair it, or take the token out",
-                ),
-            };
-            let file = self.reader.source().name();
-            return Err(Error::line(file, sentence.line(t), message, remedy));
-        }
-        Ok(())
-    }
-
-    /// Returns the next sentences, or `None` after the last. Of a stream these are the sentences that are there, so
-    /// that nothing waits for what nobody has written yet.
-    pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
-        let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
-        let live = self.is_live();
-        // A part for every thread: each has names of its own until it is merged, so there are never more of them.
-        while portion.len() < PART * parallel::threads()
-            && (!live || portion.is_empty() || self.reader.has_sentence()?)
-            && let Some(sentence) = self.reader.next_sentence()?
-        {
-            portion.push(sentence);
-        }
-        Ok((!portion.is_empty()).then_some(portion))
-    }
-
-    /// Returns an error about the file as a whole.
-    pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        self.reader.source().file_error(message, remedy)
-    }
-}
-
 /// How the features of a model are found.
 #[derive(Clone, Copy)]
 enum Known<'k> {
@@ -566,77 +418,6 @@ fn counted(list: &mut Vec<u32>, fill: impl FnOnce(&mut Vec<u32>)) {
     list.push(0);
     fill(list);
     list[count] = (list.len() - count - 1) as u32;
-}
-
-/// Returns rows of the features that have a number, and labels by their number in the alphabet.
-fn assemble(
-    part: &Part,
-    alphabet: Alphabet,
-    [width, edge_width]: [usize; 2],
-    number: impl Fn(u32) -> Option<u32> + Sync,
-) -> Result<Sequences> {
-    let mut starts = vec![0];
-    starts.extend(part.lengths.iter().scan(0, |end, length| {
-        *end += length;
-        Some(*end)
-    }));
-    let positions = rows(&part.features, width, &number)?;
-    let sequences = if part.labels.is_empty() {
-        Sequences::unlabelled(positions, starts)?
-    } else {
-        let numbers = part.labels.numbered(&alphabet).into_iter().map(u16::try_from);
-        let labels = numbers
-            .collect::<Result<Vec<u16>, _>>()
-            .map_err(|_| Error::setting("there are more labels than a chain can have"))?;
-        Sequences::new(positions, labels, starts, alphabet)?
-    };
-    let sequences = sequences.with_lines(part.lines.clone());
-    if edge_width == 0 {
-        return Ok(sequences);
-    }
-    sequences.with_edges(rows(&part.edges, edge_width, number)?)
-}
-
-fn rows(
-    features: &[u32],
-    width: usize,
-    number: impl Fn(u32) -> Option<u32> + Sync,
-) -> Result<Rows> {
-    let mut rows = Rows::sparse();
-    let kept = |token: &[u32]| token.iter().filter(|feature| number(**feature).is_some()).count();
-    let entries: usize = tokens(features).map(kept).sum();
-    rows.reserve_exact(tokens(features).count(), entries)?;
-    let mut rest = tokens(features);
-    loop {
-        // For every thread some, which are put together before there are more.
-        let some: Vec<&[u32]> = rest.by_ref().take(TOKENS * parallel::threads()).collect();
-        if some.is_empty() {
-            break;
-        }
-        let parts = parallel::map_ranges(some.len(), some.len().div_ceil(TOKENS), |range| {
-            Ok(sorted_rows(&some[range], &number))
-        })?;
-        parts.iter().try_for_each(|part| rows.append(part))?;
-    }
-    rows.fit_width(width);
-    Ok(rows)
-}
-
-fn sorted_rows(tokens: &[&[u32]], number: impl Fn(u32) -> Option<u32>) -> Rows {
-    let (mut rows, mut row) = (Rows::sparse(), Vec::<(u32, f64)>::new());
-    for token in tokens {
-        row.clear();
-        row.extend(token.iter().filter_map(|&feature| number(feature)).map(|j| (j, 1.0)));
-        row.sort_unstable_by_key(|&(j, _)| j);
-        // A feature that two templates make has the value two.
-        row.dedup_by(|later, kept| {
-            let same = later.0 == kept.0;
-            kept.1 += if same { later.1 } else { 0.0 };
-            same
-        });
-        rows.push_sparse(&row);
-    }
-    rows
 }
 
 #[cfg(test)]
