@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -188,8 +189,10 @@ def test_killed_workers_cost_progress_and_no_truth(mortal, examples):
             kill(killed[-1])
 
     model = dualgap.dask.LinearClassifier(client=client, callback=watch, local_passes=2, **keywords)
-    model.fit([X[c] for c in cut], [y[c] for c in cut])
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}):
+        model.fit([X[c] for c in cut], [y[c] for c in cut])
     assert len(sum(killed, [])) == 3 and model.lost_ >= 1
+    assert len(client.cluster.workers) == 4, "a cluster of this machine starts lost workers again, however long that takes"
     assert model.stop_ == "gap_reached"
     assert model.certify(X, y).relative_gap <= 1e-5
     same_bracket(model, dualgap.LinearClassifier(**keywords).fit(X, y))

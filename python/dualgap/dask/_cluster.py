@@ -7,9 +7,11 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any, Self
 
-from distributed import Client, Future, fire_and_forget, wait
+import dask
+from distributed import Client, Future, LocalCluster, fire_and_forget, wait
 from distributed.client import CancelledError
 from distributed.scheduler import KilledWorker
 
@@ -43,6 +45,7 @@ class Cluster:
     def __init__(self, client: Client, blocks: list[Any], how: dict[str, Any]) -> None:
         self.client = client
         self.how = how
+        self._config = ExitStack()
         self.run = uuid.uuid4().hex
         self.blocks = blocks
         self.places: list[str] = []
@@ -65,9 +68,13 @@ class Cluster:
         return time.perf_counter()
 
     def __enter__(self) -> Self:
+        if isinstance(getattr(self.client, "cluster", None), LocalCluster):
+            # It closes for ever the nanny of a worker that is not there again, or again not there, 15 seconds after it was lost.
+            self._config.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{_PATIENCE}s"}))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._config.close()
         try:
             alive = self.alive()
             places = sorted(place for place in set(self.places) if place in alive)
@@ -146,7 +153,10 @@ class Cluster:
         until = time.monotonic() + _PATIENCE
         while not (alive := self.alive()):
             if time.monotonic() > until:
-                raise RuntimeError(f"the cluster has had no worker for {_PATIENCE} seconds: look at their logs")
+                raise RuntimeError(
+                    f"the cluster has had no worker for {_PATIENCE} seconds: look at their logs; clusters of Dask give up workers that are "
+                    "not back after the time that `distributed.deploy.lost-worker-timeout` says"
+                )
             time.sleep(_LOOK)
         load = dict.fromkeys(sorted(alive), 0)
         for place in taken.values():
