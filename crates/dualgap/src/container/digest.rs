@@ -19,7 +19,7 @@ pub struct Digest(Kind);
 #[derive(Clone)]
 enum Kind {
     Sha256(sha2::Sha256),
-    Data(Groups),
+    Data(Box<Groups>),
 }
 
 /// What the digests of data begin with.
@@ -48,12 +48,12 @@ impl Digest {
     /// assert!(digest.hex().starts_with("blake3-"));
     /// ```
     pub fn of_data() -> Self {
-        Self(Kind::Data(Groups::of_all()))
+        Self(Kind::Data(Box::new(Groups::of_all())))
     }
 
     /// Begins a shard's part of the digest of a data set.
     pub(crate) fn of_shard() -> Self {
-        Self(Kind::Data(Groups::of_shard()))
+        Self(Kind::Data(Box::new(Groups::of_shard())))
     }
 
     /// Whether a digest in hexadecimal digits is one of data. Those of earlier versions are not.

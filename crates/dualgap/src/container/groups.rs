@@ -38,7 +38,7 @@ pub(super) struct Groups {
 
 #[derive(Clone)]
 enum Sink {
-    Root(blake3::Hasher),
+    Root(Box<blake3::Hasher>),
     Shard(Vec<Vec<Piece>>),
 }
 
@@ -54,7 +54,7 @@ enum Piece {
 impl Groups {
     /// Begins the digest of a data set in one piece.
     pub fn of_all() -> Self {
-        Self::to(Sink::Root(blake3::Hasher::new()))
+        Self::to(Sink::Root(Box::default()))
     }
 
     /// Begins the part of a shard.

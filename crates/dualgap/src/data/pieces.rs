@@ -149,12 +149,12 @@ mod tests {
             let mut all = Vec::new();
             let take = |piece: &Piece| {
                 let mut lines = Vec::new();
-                piece.each_line(|number, line| match line == refused {
-                    true => Err(piece.error(number, "refused".into(), "no")),
-                    false => {
-                        lines.push((number, line.to_string()));
-                        Ok(())
+                piece.each_line(|number, line| {
+                    if line == refused {
+                        return Err(piece.error(number, "refused".into(), "no"));
                     }
+                    lines.push((number, line.to_string()));
+                    Ok(())
                 })?;
                 Ok(lines)
             };
@@ -179,7 +179,7 @@ mod tests {
 
     /// Lines of all lengths, some of them longer than a piece, more than any number of threads takes at a time.
     fn long(end: &str) -> String {
-        let line = |k: usize| "x".repeat(if k % 700 == 0 { 3 * PIECE } else { k % 997 });
+        let line = |k: usize| "x".repeat(if k.is_multiple_of(700) { 3 * PIECE } else { k % 997 });
         (1..6000).map(|k| format!("{k} {}{end}", line(k))).collect()
     }
 
