@@ -4,7 +4,7 @@
 //! difference; a value, a label, the order of the examples do. Fields are written with their lengths in
 //! little-endian order, so that no two data sets give the same bytes.
 
-use super::{DataSet, Examples, Mark, Matchings, Ratings, Sequences, Targets};
+use super::{Examples, Mark, Matchings, Ratings, Sequences, Targets};
 use crate::container::Digest;
 use crate::linalg::Rows;
 
@@ -24,17 +24,6 @@ pub trait Fingerprint {
 /// ```
 pub fn fingerprint(data: &impl Fingerprint) -> String {
     let mut digest = Digest::of_data();
-    data.digest(&mut digest);
-    digest.hex()
-}
-
-/// Returns the fingerprint of a data set in the form of a known one. Models and data files of earlier versions have a SHA-256 of the
-/// same bytes.
-pub(crate) fn fingerprint_like(data: &impl DataSet, known: &str) -> String {
-    if Digest::is_of_data(known) {
-        return data.fingerprint();
-    }
-    let mut digest = Digest::default();
     data.digest(&mut digest);
     digest.hex()
 }
@@ -199,7 +188,7 @@ impl Fingerprint for Ratings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Classes, Numbers, Outputs, Sets};
+    use crate::data::{Classes, DataSet, Numbers, Outputs, Sets};
 
     #[test]
     fn every_part_of_a_data_set_counts() {

@@ -1,7 +1,6 @@
 //! Verification: recomputes a stored certificate from the data without trusting a number in the file.
 
 use super::Model;
-use crate::data::fingerprint::fingerprint_like;
 use crate::data::{DataSet, Factors, Format, TargetKind};
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
@@ -100,7 +99,7 @@ pub(super) fn prove<S: Structure, R>(
 /// Returns an error unless these are the data that the model was trained on, with the names that it has.
 fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
     let stored = &model.provenance.fingerprint;
-    let found = fingerprint_like(data, stored);
+    let found = data.fingerprint_like(stored);
     if *stored != found || data.len() != model.provenance.examples {
         let mut remedy = "give the training file itself, unchanged".to_string();
         // Earlier versions identified the numbers of column files by their spelling.

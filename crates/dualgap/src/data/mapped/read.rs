@@ -2,8 +2,7 @@
 
 use super::{DATA_FILE, Header, Kept};
 use crate::container::{Fault, MappedFile};
-use crate::data::fingerprint::fingerprint_like;
-use crate::data::{Classes, Examples, Numbers, Targets};
+use crate::data::{Classes, DataSet, Examples, Numbers, Targets};
 use crate::linalg::{Rows, Values};
 use serde_json::Value;
 use std::path::Path;
@@ -27,7 +26,7 @@ pub fn open(path: &Path) -> Result<(Examples, Value), Fault> {
     };
     let dictionary = names.iter().map(String::as_str).collect();
     let data = Examples::new(rows, targets)?.with_dictionary(dictionary)?;
-    if fingerprint_like(&data, &fingerprint) != fingerprint {
+    if data.fingerprint_like(&fingerprint) != fingerprint {
         return Err("has other examples than the fingerprint in its header says".into());
     }
     Ok((data, recipe))
