@@ -128,8 +128,7 @@ fn read_lines(
     mut push: impl FnMut(&Rows) -> Result<()>,
 ) -> Result<Lines> {
     let count = known.map(|known| known.alphabet.len());
-    let numbers = NumberLines { count, ..NumberLines::default() };
-    let mut all = Part { numbers, ..Part::new(None, count) };
+    let mut all = Part::new(None, count);
     let mut take = |all: &mut Part, part: Part| {
         push(&part.rows)?;
         all.append(part);
@@ -139,12 +138,12 @@ fn read_lines(
     while all.labelled.is_none()
         && let Some(piece) = source.next_piece()?
     {
-        let part = Part::of(&piece, Part::new(None, count), known, kind)?;
+        let part = Part::new(None, count).with(&piece, known, kind)?;
         take(&mut all, part)?;
     }
     let (labelled, count) = (all.labelled, all.numbers.count);
     source.each_piece(
-        |piece| Part::of(piece, Part::new(labelled, count), known, kind),
+        |piece| Part::new(labelled, count).with(piece, known, kind),
         |part| take(&mut all, part),
     )?;
     let Part { labels, numbers, labelled: Some(labelled), unseen, .. } = all else {
@@ -176,20 +175,19 @@ impl Part {
     }
 
     /// Adds the lines of a piece.
-    fn of(
+    fn with(
+        mut self,
         piece: &Piece,
-        mut part: Self,
         known: Option<Vocabulary<'_>>,
         kind: TargetKind,
     ) -> Result<Self> {
         let mut row = Vec::new();
         piece.each_line(|number, line| {
             let line = line.split('#').next().unwrap_or_default();
-            let parsed = part.push(line, known, kind, &mut row);
-            parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))?;
-            Ok(())
+            let parsed = self.push(line, known, kind, &mut row);
+            parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))
         })?;
-        Ok(part)
+        Ok(self)
     }
 
     /// Adds a line without its comment, unless it is blank.

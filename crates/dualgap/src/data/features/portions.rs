@@ -7,7 +7,7 @@ use crate::data::{Source, TargetKind};
 use crate::linalg::parallel;
 use crate::{Error, Result};
 
-/// Sentences in portions, only one of which is in memory at a time.
+/// Sentences in portions, so that their text is in memory for a while only.
 pub struct Portions<'a> {
     reader: ColumnReader<'a>,
     /// The first sentence is read at once: it decides the columns of the file.
