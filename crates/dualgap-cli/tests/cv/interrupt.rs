@@ -4,12 +4,13 @@ use crate::common::{Desk, Table, program};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Whether a run is under way: beside the program's own thread and the one that waits for signals there are those of the run. Before
-/// that, Ctrl-C ends the program at once.
-fn runs(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let threads = status.lines().find_map(|line| line.strip_prefix("Threads:"));
-    threads.is_some_and(|count| count.trim().parse::<u32>().unwrap() > 2)
+/// Whether the search is under way: the program has computed for half a second, and its data are read in far less. Before that,
+/// Ctrl-C ends the program at once.
+fn searches(process: u32) -> bool {
+    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, which is in parentheses, may contain blanks; the time is the 14th of all fields, in hundredths of a second.
+    let fields = told.rsplit(')').next().unwrap_or_default();
+    fields.split_whitespace().nth(11).is_some_and(|time| time.parse::<u64>().unwrap() >= 50)
 }
 
 #[test]
@@ -27,7 +28,7 @@ fn an_interrupt_leaves_everything_as_it_was() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while !runs(child.id()) {
+    while !searches(child.id()) {
         assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
         std::thread::sleep(Duration::from_millis(5));
     }
