@@ -42,6 +42,7 @@ def assert_same(mine: Any, theirs: Any) -> None:
         ({}, []),
         ({"solver": "bcfw", "seed": 7, "passes": 30}, ["--solver", "bcfw", "--seed", "7", "--passes", "30"]),
         ({"hamming": "plain", "rescale": "slack"}, ["--hamming", "plain", "--rescale", "slack"]),
+        ({"solver_options": {"lanes": True}}, ["--lanes"]),
         (
             {"l1": 0.01, "solver_options": {"direction": "pairwise"}},
             ["--l1", "0.01", "--direction", "pairwise"],

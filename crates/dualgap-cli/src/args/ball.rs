@@ -127,6 +127,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
         ("--average", method.average() != Average::None, STEPS),
         ("--average-after", method.average_after.is_some(), STEPS),
         ("--batch", method.batch != 1, STEPS),
+        ("--lanes", method.lanes, STEPS),
         (
             "--threads",
             method.threads > 1,

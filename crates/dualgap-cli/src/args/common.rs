@@ -146,6 +146,10 @@ pub struct MethodArgs {
     /// Look for so many corners at the same weights, in parallel.
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count)]
     pub batch: usize,
+    /// Visit examples in two lanes at the same time, each on a thread: chains and matchings with --solver auto. It pays on two cores
+    /// that are free, with a few thousand weights.
+    #[arg(long)]
+    pub lanes: bool,
     /// Threads; 0 stands for all cores. The result does not depend on it.
     #[arg(long, value_name = "T", default_value_t = 0, value_parser = parse_threads)]
     pub threads: usize,
@@ -183,6 +187,7 @@ impl MethodArgs {
             && self.average.is_none()
             && self.direction.is_none()
             && self.cache.is_none()
+            && !self.lanes
             && self.acceleration.is_none()
             && self.step == Step::LineSearch
     }
@@ -285,6 +290,7 @@ impl MethodArgs {
             ("--average", self.average() != Average::None),
             ("--average-after", self.average_after.is_some()),
             ("--batch", self.batch != 1),
+            ("--lanes", self.lanes),
         ];
         match given.into_iter().find(|(name, given)| *given && !own.contains(name)) {
             Some((name, _)) => Err(Error::setting(format!(
@@ -318,6 +324,7 @@ impl MethodArgs {
             shrinking: self.shrinking || (chosen.shrinking && !self.no_shrinking),
             average,
             batch: self.batch,
+            lanes: self.lanes,
             threads: self.threads,
             seed: self.seed,
             ..chosen

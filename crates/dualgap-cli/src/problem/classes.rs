@@ -1,5 +1,6 @@
 //! Multiclass: one label out of several for each example.
 
+use super::linear::NO_LANES;
 use super::{ClassWeightArgs, ColumnArgs, KernelArgs, check_smooth};
 use crate::Outcome;
 use crate::args::values::parse_positive;
@@ -63,7 +64,7 @@ impl TaskOptions for ClassesArgs {
     const COMMAND: &'static str = "multiclass";
     const ABOUT: &'static str = "One label out of several for each example.";
     const REFUSES: &'static [(&'static str, &'static str)] =
-        &[("q-norm", "it is for binary and regression")];
+        &[("q-norm", "it is for binary and regression"), ("lanes", NO_LANES)];
 
     const APPRAISED: bool = true;
 

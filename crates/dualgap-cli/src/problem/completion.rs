@@ -80,6 +80,7 @@ impl TaskOptions for CompletionArgs {
             ("average", STEPS),
             ("average-after", STEPS),
             ("batch", STEPS),
+            ("lanes", STEPS),
             ("option", STEPS),
             ("warm-start", "begin the run anew"),
         ]

@@ -65,10 +65,14 @@ pub struct LinearArgs {
 /// The options of structural tasks; the engine says what linear models make of them.
 const STRUCTURAL: &[&str] = &["step", "direction", "cache"];
 
+/// What those are told who ask for lanes where a visit is over too soon for them.
+pub const NO_LANES: &str = "lanes are for chain and matching";
+
 impl TaskOptions for BinaryArgs {
     type Structure = Linear;
     const COMMAND: &'static str = "binary";
     const ABOUT: &'static str = "One of two classes for each example, by the sign of a score.";
+    const REFUSES: &'static [(&'static str, &'static str)] = &[("lanes", NO_LANES)];
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
     const APPRAISED: bool = true;
@@ -133,6 +137,7 @@ impl TaskOptions for RegressionArgs {
     type Structure = Linear;
     const COMMAND: &'static str = "regression";
     const ABOUT: &'static str = "A number for each example.";
+    const REFUSES: &'static [(&'static str, &'static str)] = &[("lanes", NO_LANES)];
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
     const APPRAISED: bool = true;

@@ -60,6 +60,7 @@ const REFUSES: &[(&str, &str)] = &[
     ("no-shrinking", STEPS),
     ("average", STEPS),
     ("batch", STEPS),
+    ("lanes", STEPS),
     ("warm-start", "begin the run anew"),
 ];
 const NO_LAMBDA: &str = "it has a radius in its place: try some with `dualgap train`, and keep what predicts best on --test";

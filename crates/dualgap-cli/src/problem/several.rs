@@ -72,6 +72,7 @@ const OF_PENALTIES: &[(&str, &str)] = {
         ("average", STEPS),
         ("average-after", STEPS),
         ("batch", STEPS),
+        ("lanes", STEPS),
         ("warm-start", "begin the run anew"),
     ]
 };

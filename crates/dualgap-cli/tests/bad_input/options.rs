@@ -1,6 +1,6 @@
 //! Options that make no sense.
 
-use crate::bad_input::{desk, refuses};
+use crate::bad_input::{Desk, desk, refuses};
 
 #[test]
 fn numbers_out_of_range_are_refused_and_the_option_is_named() {
@@ -93,4 +93,29 @@ fn options_that_do_not_go_together_are_refused_before_anything_is_read_or_writte
         desk.run(line).refuses(&[words]);
         assert_eq!(desk.files(), files, "{line}");
     }
+}
+
+#[test]
+fn lanes_are_for_structures_and_steps_of_one_example() {
+    let desk = Desk::new();
+    desk.write("two.svm", "1 1:1\n-1 1:-1\n");
+    desk.write("words.txt", "a X\nb Y\n\nb Y\na X\n");
+    for task in ["binary", "regression", "multiclass"] {
+        let run = desk.run(&format!("train {task} two.svm --lanes"));
+        run.fails(&["--lanes does not go with", task, "chain and matching"]);
+    }
+    for more in [
+        "--batch 2",
+        "--average weighted",
+        "--sampling uniform",
+        "--no-shrinking",
+        "--solver bcfw",
+        "--l1 0.1",
+    ] {
+        desk.run(&format!("train chain words.txt --lanes {more}"))
+            .fails(&["lanes are for chains and matchings"]);
+    }
+    desk.run("train chain words.txt --lanes --solver ssg")
+        .fails(&["--lanes does not go with --solver ssg"]);
+    desk.run("train chain words.txt --lanes --lambda 0.1").ok();
 }

@@ -23,6 +23,7 @@ fn a_run_with_more_passes_is_the_run_that_had_them_from_the_start() {
         "--average random --average-after 30",
         "--step predefined --sampling cyclic",
         "--batch 7 --seed 3",
+        "--lanes --threads 2",
         "--solver ssg --average suffix:0.5",
         "--solver subgradient --average doubling",
     ]
@@ -110,6 +111,7 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         ("train chain words.data --lambda 0.02 --sampling cyclic", "sampling"),
         ("train chain words.data --lambda 0.02 --average suffix", "average"),
         ("train chain words.data --lambda 0.02 --batch 2", "batch"),
+        ("train chain words.data --lambda 0.02 --lanes", "lanes"),
         ("train chain words.data --lambda 0.02 --hamming plain", "hamming"),
         ("train chain words.data --lambda 0.02 --rescale slack", "rescaling"),
         ("train chain words.data --lambda 0.02 --beam 2", "beam"),

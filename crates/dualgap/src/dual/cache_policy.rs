@@ -131,9 +131,10 @@ impl CachePolicy {
         self.cached && self.asked > DEAR * self.known
     }
 
-    /// Returns how many further steps the next visit may take.
-    pub fn depth(&self) -> u32 {
-        self.depth + u32::from(self.left.is_multiple_of(PROBE) && self.depth < DEEPEST)
+    /// Returns how many further steps the visit after so many more of this pass may take.
+    pub fn depth(&self, later: u64) -> u32 {
+        let probes = (self.left - later).is_multiple_of(PROBE);
+        self.depth + u32::from(probes && self.depth < DEEPEST)
     }
 
     /// Records the tallies of the first step of a visit and of the further ones.
@@ -229,7 +230,7 @@ mod tests {
         for _ in 0..40 {
             tried.visited(first, Tally { gain: 2.0, work: 1.0 }, 4, Use::Never);
         }
-        assert_eq!(tried.depth(), DEEPEST);
+        assert_eq!(tried.depth(0), DEEPEST);
         for _ in 0..40 {
             tried.visited(first, Tally { gain: 0.5, work: 1.0 }, 4, Use::Never);
         }

@@ -18,9 +18,10 @@
 use super::average::Averages;
 use super::best::{Best, Solution};
 use super::cache_policy::CachePolicy;
+use super::lanes::{LanePolicy, Lanes, Planned};
 use super::sampling::{Order, Sampling};
-use super::visit::{Slot, Visit, Visits};
-use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, Sweep, View};
+use super::visit::{Slot, Visit, Visits, find};
+use super::{Average, Blocks, Direction, Method, Primal, Problem, Settings, Step, Sweep};
 use crate::linalg::parallel;
 use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Link;
@@ -41,6 +42,8 @@ pub struct Engine<'a, B: Blocks, L> {
     /// Whether blocks are touched before their visit.
     touches: bool,
     slots: Vec<Slot<B>>,
+    /// Present if visits go in lanes.
+    lanes: Option<Lanes<B, L>>,
     primal: Primal<L>,
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
@@ -93,6 +96,26 @@ fn shrinking(settings: &Settings) -> bool {
     settings.shrinking && settings.step == Step::LineSearch
 }
 
+/// Returns an error unless visits can go in lanes as they are asked to: the blocks must allow it, and v be w. An order that
+/// shrinks visits no block twice before it asks what became of the visits.
+fn check_lanes<B: Blocks, L: Link>(settings: &Settings) -> Result<()> {
+    let possible = B::LANES
+        && L::IDENTITY
+        && !L::SPREAD
+        && !L::COUPLED
+        && settings.method == Method::Bcfw
+        && shrinking(settings)
+        && settings.batch == 1
+        && settings.average == Average::None
+        && matches!(settings.sampling, Sampling::Permuted | Sampling::Chunked);
+    if possible || !settings.lanes {
+        return Ok(());
+    }
+    Err(Error::setting(
+        "lanes are for chains and matchings under l2 alone: one example a step by line search, permuted and with shrinking, no averages",
+    ))
+}
+
 /// Returns the order of the visits. A permutation goes in chunks where that is faster, unless the settings are those of the
 /// papers, which do not shrink either.
 fn sampling<B: Blocks>(blocks: &B, settings: &Settings) -> Sampling {
@@ -125,6 +148,8 @@ pub struct State<P> {
     order: Order,
     /// Present if the blocks know their corners.
     cache_policy: Option<CachePolicy>,
+    /// Present if visits go in lanes.
+    lanes: Option<LanePolicy>,
     /// Stored, not recomputed from the points: its rounding error is part of the state that must resume bit for bit. Under
     /// a link that spreads, the values that blocks read follow.
     v: Vec<f64>,
@@ -173,6 +198,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 shrinking(settings),
             ),
             cache_policy: B::Visits::policy(points.len() as u64),
+            lanes: settings.lanes.then(LanePolicy::new),
             coupling: primal.coupling(),
             v: primal.stored(),
             averages: (settings.average != Average::None)
@@ -194,7 +220,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         state: State<B::Point>,
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
-        let State { steps, order, cache_policy, v, coupling, averages, best, .. } = &state;
+        let State { steps, order, cache_policy, lanes, v, coupling, averages, best, .. } = &state;
         let length = Primal::<L>::stored_len(blocks.dim());
         let finite = |v: &[f64]| v.len() == length && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
@@ -205,6 +231,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             && order.is_sound(settings.sampling, n, shrinking(settings))
             && cache_policy.is_some() == B::Visits::KNOWS_CORNERS
             && cache_policy.as_ref().is_none_or(|policy| policy.is_sound(n as u64))
+            && lanes.is_some() == settings.lanes
+            && lanes.as_ref().is_none_or(|lanes| lanes.is_sound(n as u64))
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
@@ -238,14 +266,15 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if settings.batch == 0 {
             return Err(Error::setting("a batch has at least one block"));
         }
+        check_lanes::<B, L>(settings)?;
         if L::COUPLED && !B::SEES_FACTOR {
             return Err(Error::setting(
                 "this regulariser is for linear models of one number, one example a step",
             ));
         }
         let blocks = problem.blocks;
-        let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
-            state;
+        let State { steps, tidied, mut order, cache_policy, lanes, v, coupling, .. } = state;
+        let State { points, averages, best, .. } = state;
         order.weigh(|i| blocks.importance(i));
         order.stretch(blocks.prefers_stretches());
         order.set_pace(blocks.pace());
@@ -258,6 +287,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             order,
             touches: blocks.touches(),
             slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
+            lanes: lanes.map(|policy| Lanes::new(blocks, policy)),
             primal: Primal::kept(&problem.link, v, coupling),
             best,
             points,
@@ -276,6 +306,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             tidied: self.tidied,
             order: self.order.clone(),
             cache_policy: self.visits.current_policy().cloned(),
+            lanes: self.lanes.as_ref().map(|lanes| lanes.policy.clone()),
             v: self.primal.stored(),
             coupling: self.primal.coupling(),
             points: self.points.clone(),
@@ -414,7 +445,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
         }
         let by_gaps = order.wants_gaps() && !cached;
-        find(problem, &*visits, points, view, (cached, by_gaps), slot)?;
+        find(problem, &*visits, &points[slot.block], view, (cached, by_gaps), slot)?;
         self.visit(0, cached)
     }
 
@@ -455,7 +486,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             problem.blocks.search_ahead(&mut slots.iter().map(|slot| slot.block), view.w)?;
         }
         let aim = |(): &mut (), _, slot: &mut _| {
-            find(problem, visits, points, view, (cached, by_gaps), slot)
+            let slot: &mut Slot<B> = slot;
+            find(problem, visits, &points[slot.block], view, (cached, by_gaps), slot)
         };
         parallel::map_mut(slots, || (), aim)?;
         (0..size).try_for_each(|place| self.visit(place, cached))
@@ -474,12 +506,15 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             averages: averages.as_mut(),
             steps: self.steps,
             step: self.step,
+            later: 0,
             // From the second slot on, earlier steps of this batch have moved w.
             fresh: place == 0,
             gained,
             counts: self.counts,
         };
-        let moved = visits.step(visit, slot, cached)?;
+        let outcome = visits.step(visit, slot, cached)?;
+        visits.record(&outcome, problem.blocks.len() as u64);
+        let moved = outcome.moved;
         primal.publish();
         if cached {
             self.order.passed(i, moved);
@@ -491,6 +526,43 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             averages.taken(self.steps);
         }
         Ok(())
+    }
+
+    /// Has the first thread make the next series of lanes alone.
+    #[cfg(test)]
+    pub(super) fn lanes_alone(&mut self, series: u32) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.set_alone(series);
+        }
+    }
+
+    /// Makes the next visits in lanes, if there are some; returns how many.
+    fn visit_in_lanes(&mut self, most: u64, cached: bool) -> Result<u64> {
+        let Self { problem, slots, order, primal, points, visits, gained, .. } = self;
+        let Some(lanes) = &mut self.lanes else { return Ok(0) };
+        let count = lanes.ahead().min(most);
+        if count == 0 {
+            return Ok(0);
+        }
+        let next = |_| if cached { order.next_known() } else { order.next_block() };
+        let plan = |i: usize| {
+            let work = visits.work(problem.blocks, i, &points[i], cached);
+            Planned::new(i, work, std::mem::take(&mut points[i]))
+        };
+        let mut planned: Vec<_> = (0..count).map(next).map(plan).collect();
+        let done = lanes.run((problem, visits, cached), &mut planned, primal, &mut slots[0]);
+        for Planned { block, point, outcome, gain, .. } in planned {
+            points[block] = point;
+            *gained += gain;
+            visits.record(&outcome, problem.blocks.len() as u64);
+            if cached {
+                order.passed(block, outcome.moved);
+            } else {
+                order.visited(block, outcome.moved, 0.0);
+            }
+        }
+        self.steps += count;
+        done.map(|()| count)
     }
 
     fn advance_in_pool(&mut self, quota: &Quota<'_>) -> Result<Work> {
@@ -520,10 +592,18 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 self.step_batch(size as usize, cached)?;
                 size
             } else {
+                let in_lanes = self.visit_in_lanes(size, cached)?;
+                if in_lanes > 0 {
+                    done += Work { steps: in_lanes, oracle_calls: in_lanes * calls };
+                    continue;
+                }
                 let most = quota.pause.saturating_sub(done.oracle_calls).div_ceil(calls.max(1));
                 let size = size.min(most.max(1)).min(B::STEPS_PER_CHECK);
                 if cached || !self.sweep(size)? {
                     (0..size).try_for_each(|_| self.step_once(cached))?;
+                }
+                if let Some(lanes) = &mut self.lanes {
+                    lanes.policy.passed(size);
                 }
                 size
             };
@@ -569,27 +649,6 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 }
 
-/// Finds the corners that a visit needs, and the gap of its block if the order uses it.
-#[inline]
-fn find<B: Blocks, L: Link>(
-    problem: &Problem<'_, B, L>,
-    visits: &B::Visits,
-    points: &[B::Point],
-    view: View<'_>,
-    (cached, by_gaps): (bool, bool),
-    slot: &mut Slot<B>,
-) -> Result<()> {
-    let (blocks, at) = (problem.blocks, &points[slot.block]);
-    let view = View { scale: problem.weighed.scales[slot.block], ..view };
-    visits.aim(blocks, at, &view, cached, slot)?;
-    if by_gaps {
-        let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
-        slot.gap = problem.weighed.masses[slot.block] * gap;
-    }
-    visits.look_over(blocks, at, view.w, cached, slot);
-    Ok(())
-}
-
 impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     type Model = Solution<B::Point>;
 
@@ -626,6 +685,7 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
             let share = 100.0 * cached as f64 / self.steps as f64;
             said.push(format!("{share:.0} % of the visits without the oracle"));
         }
+        said.extend(self.lanes.is_some().then(|| "two lanes".to_string()));
         said
     }
 

@@ -22,6 +22,7 @@
 //! - `settings`, `average`: the settings of the engine, and averages of iterates.
 //! - `sampling`, `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
 //!   visited less often because their visits change nothing.
+//! - `lanes`, `journal`: runs of visits on several threads at the same time, and what each has changed in v.
 //! - `sweep`: runs of visits in one loop, for blocks of one number.
 //! - `primal`: v and w, updated together.
 //! - `best`: the best pair of a run.
@@ -37,6 +38,8 @@ pub(crate) mod engine;
 mod gaps;
 mod intercept;
 mod joined;
+mod journal;
+mod lanes;
 mod masses;
 mod mixture;
 mod partial;

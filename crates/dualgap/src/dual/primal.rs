@@ -1,6 +1,7 @@
 //! The primal side of the engine: v, and the weights w = ∇g*(v), updated with it.
 
 use super::View;
+use super::journal::Journal;
 use crate::linalg::{Accumulate, Row, kernels};
 use crate::term::Link;
 
@@ -12,7 +13,7 @@ use crate::term::Link;
 /// primal.add(1, 2.0);
 /// assert_eq!(primal.weights(), [0.0, 2.0, 0.0]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Primal<L> {
     link: L,
     v: Vec<f64>,
@@ -26,6 +27,10 @@ pub struct Primal<L> {
     reference: f64,
     shares: f64,
     active: usize,
+    /// Under the identity, where the changes of a lane are noted.
+    journal: Option<Journal>,
+    /// Whether v may differ from that of the [copies](Self::equal).
+    differs: bool,
 }
 
 impl<L: Link> Primal<L> {
@@ -60,7 +65,17 @@ impl<L: Link> Primal<L> {
 
     fn joined(link: L, v: Vec<f64>, w: Vec<f64>, [reference, shares]: [f64; 2]) -> Self {
         let active = if L::COUPLED { w.iter().filter(|&&w| w != 0.0).count() } else { 0 };
-        Self { link, v, w, pending: Vec::new(), reference, shares, active }
+        Self {
+            link,
+            v,
+            w,
+            pending: Vec::new(),
+            reference,
+            shares,
+            active,
+            journal: None,
+            differs: true,
+        }
     }
 
     /// Returns what a checkpoint stores as v. Under a link that spreads these are v and the values behind it, which have
@@ -91,7 +106,32 @@ impl<L: Link> Primal<L> {
 
     /// Returns v to be changed in place, if it is w as well.
     pub(super) fn identical(&mut self) -> Option<&mut [f64]> {
+        self.differs = true;
         (L::IDENTITY && !L::SPREAD && !L::COUPLED).then_some(&mut self.v)
+    }
+
+    /// Gives copies of this v whatever has changed in it since they were last equal. Only under the identity.
+    pub(super) fn equal<'e>(&'e mut self, copies: impl Iterator<Item = &'e mut Self>)
+    where
+        L: 'e,
+    {
+        for copy in copies {
+            if self.differs || copy.differs {
+                copy.v.copy_from_slice(&self.v);
+            }
+            copy.differs = false;
+        }
+        self.differs = false;
+    }
+
+    /// Says that the copies of this v have the same changes.
+    pub(super) fn is_equal(&mut self) {
+        self.differs = false;
+    }
+
+    /// Notes all changes to v from now on, or no longer; returns the journal so far. Only under the identity.
+    pub(super) fn keep(&mut self, journal: Option<Journal>) -> Option<Journal> {
+        std::mem::replace(&mut self.journal, journal)
     }
 
     /// Returns what a checkpoint stores besides v.
@@ -130,6 +170,12 @@ impl<L: Link> Primal<L> {
 impl<L: Link> Accumulate for Primal<L> {
     #[inline]
     fn add(&mut self, index: usize, value: f64) {
+        if L::IDENTITY {
+            match &mut self.journal {
+                Some(journal) => journal.note(index, &self.v),
+                None => self.differs = true,
+            }
+        }
         let before = self.v[index];
         self.v[index] += value;
         if L::SPREAD {
@@ -156,6 +202,12 @@ impl<L: Link> Accumulate for Primal<L> {
     #[inline]
     fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
         if L::IDENTITY && !L::SPREAD {
+            match &mut self.journal {
+                Some(journal) => {
+                    row.for_each(|f, _| journal.note_run(f * d.len(), d.len(), &self.v));
+                }
+                None => self.differs = true,
+            }
             kernels::add_outer(row, d, factor, &mut self.v);
         } else {
             for (f, x) in row.iter() {

@@ -88,6 +88,9 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether shrinking visits blocks less often whose visits change nothing, if the order goes in rounds.
     pub shrinking: bool,
+    /// Whether visits go in two lanes, each on a thread of its own: chains and matchings, one block a step by line search, in a
+    /// permuted order with shrinking, without averages. It pays where there are two cores and few weights.
+    pub lanes: bool,
     /// Whether a run that takes long goes on by Newton's method, where the loss is smooth and λ/2‖w‖² the whole penalty. Tasks
     /// read it; the functions of this module do not.
     pub handover: bool,
@@ -156,6 +159,7 @@ impl Default for Settings {
             cache: Cache::default(),
             sampling: Sampling::default(),
             shrinking: true,
+            lanes: false,
             handover: true,
             acceleration: Acceleration::default(),
             average: Average::default(),

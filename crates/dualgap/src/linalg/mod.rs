@@ -40,6 +40,7 @@ mod sized_score;
 pub(crate) mod slices;
 pub(crate) mod sparse;
 pub mod sum;
+pub(crate) mod together;
 pub mod underflow;
 
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};

@@ -49,12 +49,12 @@ thread_local! {
 }
 
 /// Sets whether this thread works alone, and back at the end of a scope, also that of a panic.
-struct Alone {
+pub(super) struct Alone {
     before: bool,
 }
 
 impl Alone {
-    fn set(alone: bool) -> Self {
+    pub(super) fn set(alone: bool) -> Self {
         Self { before: ALONE.replace(alone) }
     }
 }

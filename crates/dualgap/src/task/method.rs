@@ -52,6 +52,9 @@ pub struct DualMethod {
     /// Whether blocks whose last visits changed nothing are visited less often.
     #[serde(default)]
     pub shrinking: bool,
+    /// Whether visits go in two lanes, each on a thread of its own: chains and matchings.
+    #[serde(default)]
+    pub lanes: bool,
     /// Whether a run that takes long goes on by Newton's method, where it can.
     #[serde(default)]
     pub handover: bool,
@@ -72,9 +75,8 @@ pub struct DualMethod {
 
 impl From<Settings> for DualMethod {
     fn from(settings: Settings) -> Self {
-        let Settings { method, step, direction, cache, sampling, shrinking, handover, .. } =
-            settings;
-        let Settings { acceleration, average, batch, seed, .. } = settings;
+        let Settings { method, step, direction, cache, sampling, shrinking, .. } = settings;
+        let Settings { lanes, handover, acceleration, average, batch, seed, .. } = settings;
         Self {
             solver: method,
             step,
@@ -82,6 +84,7 @@ impl From<Settings> for DualMethod {
             cache,
             sampling,
             shrinking,
+            lanes,
             handover,
             acceleration,
             average,
@@ -126,6 +129,7 @@ impl DualMethod {
             cache: self.cache,
             sampling: self.sampling,
             shrinking: self.shrinking,
+            lanes: self.lanes,
             // The options of the Prox-SDCA paper are for its own steps; the first is ours too.
             handover: self.handover && self.option.is_none_or(|option| option == Choice::I),
             acceleration: self.acceleration,

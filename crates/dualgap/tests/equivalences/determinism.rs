@@ -3,7 +3,8 @@
 use crate::common::{Kind, Small, with_blocks};
 use dualgap::data::{Graph, Mark, Matchings};
 use dualgap::dual::{
-    self, Average, Blocks, Cache, Method, Mixture, Sampling, Settings, Solution, Step, Witness,
+    self, Acceleration, Average, Blocks, Cache, Method, Mixture, Sampling, Settings, Solution,
+    Step, Witness,
 };
 use dualgap::linalg::{Random, Row, Rows};
 use dualgap::run::{Budget, Report};
@@ -149,6 +150,10 @@ fn same_on_all_threads<B: Blocks>(name: &str, blocks: &B) {
         Settings { cache: Cache::On, ..Settings::default() },
         Settings { average: Average::Weighted, ..Settings::default() },
     ];
+    same_in_ways(name, blocks, &ways);
+}
+
+fn same_in_ways<B: Blocks>(name: &str, blocks: &B, ways: &[Settings]) {
     for way in ways {
         let run = |threads| bits_of(blocks, &Settings { lambda: 0.01, threads, ..way.clone() });
         let one = run(1);
@@ -165,6 +170,8 @@ fn certificates_of_many_examples_are_the_same_on_any_number_of_threads() {
         let small = Small::random(4, kind, MANY, 5, 3);
         with_blocks!(&small, |blocks| same_on_all_threads("built in", &blocks));
     }
+    let small = Small::random(4, Kind::Chain(Hamming::Plain), MANY, 5, 3);
+    with_blocks!(&small, |blocks| same_in_ways("lanes", &blocks, &lanes()));
 
     let mut random = Random::new(8);
     let mut number = || 2.0 * random.unit() - 1.0;
@@ -180,4 +187,30 @@ fn certificates_of_many_examples_are_the_same_on_any_number_of_threads() {
     let data = Matchings::new(Rows::dense(&edges).unwrap(), &graphs, marks).unwrap();
     let blocks = MatchingBlocks::new(&data, LinkLoss::default()).unwrap();
     same_on_all_threads("matchings", &blocks);
+    same_in_ways("lanes of matchings", &blocks, &lanes());
+}
+
+/// Ways to go in lanes.
+fn lanes() -> [Settings; 3] {
+    let lanes = Settings { lanes: true, ..Settings::default() };
+    [
+        Settings { cache: Cache::Off, ..lanes.clone() },
+        Settings { cache: Cache::On, ..lanes.clone() },
+        Settings { acceleration: Acceleration::On, ..lanes },
+    ]
+}
+
+// Lanes are another algorithm, and prove the same optimum.
+#[test]
+fn lanes_have_the_same_optimum() {
+    let small = Small::random(6, Kind::Chain(Hamming::Normalized), 60, 4, 4);
+    let run = |lanes| {
+        let settings = Settings { lanes, ..small.settings() };
+        small.train(&settings, &Budget { relative: Some(1e-6), ..Budget::default() })
+    };
+    let (one, two) = (run(false), run(true));
+    assert_ne!(one.model.weights, two.model.weights);
+    let [one, two] = [one, two].map(|report| report.certificate);
+    assert!(one.dual <= two.primal && two.dual <= one.primal, "{one:?} {two:?}");
+    assert!(two.primal - one.dual <= 3e-6 * one.primal, "{one:?} {two:?}");
 }

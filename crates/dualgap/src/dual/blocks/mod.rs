@@ -34,6 +34,10 @@ pub trait Blocks: Sized + Sync {
     /// the look.
     const STEPS_PER_CHECK: u64 = 1;
 
+    /// Whether visits may go in lanes: a visit takes long beside a look at its changes, and its search may be called from several
+    /// threads.
+    const LANES: bool = false;
+
     /// How the engine visits these blocks: [`Plain`](super::Plain), or [`ActiveSet`] for blocks that
     /// implement [`ActiveSetBlocks`].
     type Visits: Visits<Self>;
@@ -43,7 +47,7 @@ pub trait Blocks: Sized + Sync {
     /// What a step moves toward: an output, a dual value.
     type Corner: Clone + Default + Send;
     /// The dual point of a block: a mixture of corners.
-    type Point: Clone + Send + Sync;
+    type Point: Clone + Default + Send + Sync;
     /// Buffers.
     type Scratch: Send;
 

@@ -210,3 +210,20 @@ fn every_direction_with_cached_outputs_and_fitted_rounds_does_not_notice_pauses(
     }
     assert!(changed >= 20, "{changed} of 27 runs had their rounds fitted");
 }
+
+// Lanes are as long as earlier ones have paid for, which a checkpoint has to know.
+#[test]
+fn lanes_do_not_notice_pauses() {
+    let (inputs, labels) = rows(1200, 3);
+    let words: Vec<_> = inputs.chunks(2).map(<[_]>::to_vec).collect();
+    let tags: Vec<Vec<u16>> =
+        labels.chunks(2).map(|tags| tags.iter().map(|&y| y as u16).collect()).collect();
+    let names = ["a", "b", "c"].map(String::from);
+    let sequences = Sequences::from_dense(&words, &tags, &names).unwrap();
+    let blocks = ChainBlocks::new(&sequences, Hamming::Normalized).unwrap();
+    for (threads, lambda, cache) in [(1, 1e-2, Cache::Auto), (2, 1e-3, Cache::On)] {
+        let acceleration = Acceleration::On;
+        let base = Settings { lambda, threads, cache, acceleration, ..Settings::default() };
+        compare(&blocks, &Settings { lanes: true, ..base }, entries(&blocks), 11);
+    }
+}

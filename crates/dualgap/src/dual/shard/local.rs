@@ -101,11 +101,12 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
         }
         let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
         let problem = Problem::part(blocks, link.clone(), lambda, weights, total)?;
-        let engine = Engine::new(problem.retuned(link, lambda)?, settings)?;
+        // Shards are visited at the same time already, and a worker has one thread as a rule.
+        let settings = Settings { lanes: false, ..settings.clone() };
+        let engine = Engine::new(problem.retuned(link, lambda)?, &settings)?;
         let (pool, points) = (engine.pool(), engine.points());
         let own = parallel::install(&pool, || problem.image(points));
         let terms = problem.weighed.terms(points)?;
-        let settings = settings.clone();
         Ok(Self { blocks, problem, engine, settings, own, terms, pending: None })
     }
 

@@ -2,7 +2,7 @@
 //! best, with the oracle or without.
 
 use super::toward::no_number;
-use super::{Slot, Visit, Visits};
+use super::{Outcome, Slot, Visit, Visits};
 use crate::Result;
 use crate::dual::cache_policy::{CachePolicy, Tally, Use, no_cache};
 use crate::dual::{ActiveSetBlocks, Cache, Direction, Primal, Problem, Settings, Step, View};
@@ -73,6 +73,11 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
         self.cache != Use::Never && self.policy.spares_much()
     }
 
+    fn work(&self, blocks: &B, i: usize, at: &B::Point, cached: bool) -> f64 {
+        let [again, known] = blocks.cached_work(i, at);
+        known + if cached { again } else { blocks.oracle_work(i) }
+    }
+
     fn aim(
         &self,
         blocks: &B,
@@ -98,15 +103,16 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
     }
 
     fn step<L: Link>(
-        &mut self,
+        &self,
         visit: Visit<'_, '_, B, L>,
         slot: &mut Slot<B>,
         cached: bool,
-    ) -> Result<bool> {
-        if !self.leaves() && self.cache == Use::Never {
-            return visit.toward(slot);
+    ) -> Result<Outcome> {
+        let counts = visit.counts && visit.step == Step::LineSearch;
+        if !self.leaves() && self.cache == Use::Never && !counts {
+            return visit.toward(slot).map(Outcome::moved);
         }
-        let Visit { problem, primal, at, averages, steps, fresh, gained, .. } = visit;
+        let Visit { problem, primal, at, averages, steps, later, fresh, gained, .. } = visit;
         let blocks = problem.blocks;
         if let Some(averages) = averages {
             averages.cover(blocks, slot.block, steps, at);
@@ -115,21 +121,24 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
         if self.cache == Use::Never {
             let taken = mover.step(slot, at)?;
             *gained += taken.as_ref().map_or(0.0, |taken| taken.gain);
-            return Ok(taken.is_some());
+            return Ok(Outcome::moved(taken.is_some()));
         }
-        let [again, known] = blocks.cached_work(slot.block, at);
-        let found = if cached { again } else { blocks.oracle_work(slot.block) };
-        let mut first = Tally { gain: 0.0, work: found + known };
+        let mut first = Tally { gain: 0.0, work: self.work(blocks, slot.block, at, cached) };
         let mut further = Tally::default();
         let taken = mover.step(slot, at)?;
         let moved = taken.is_some();
         if let Some(taken) = taken {
             first.gain = taken.gain;
-            further = mover.further(slot, at, self.policy.depth(), taken)?;
+            further = mover.further(slot, at, self.policy.depth(later), taken)?;
         }
         *gained += first.gain + further.gain;
-        self.policy.visited(first, further, blocks.len() as u64, self.cache);
-        Ok(moved)
+        Ok(Outcome { moved, tallies: Some([first, further]) })
+    }
+
+    fn record(&mut self, outcome: &Outcome, blocks: u64) {
+        if let Some([first, further]) = outcome.tallies {
+            self.policy.visited(first, further, blocks, self.cache);
+        }
     }
 
     fn tidy(&self, blocks: &B, points: &mut [B::Point]) {

@@ -15,8 +15,8 @@ pub use plain::Plain;
 pub use toward::Visit;
 pub(crate) use toward::no_number;
 
-use super::cache_policy::CachePolicy;
-use super::{Blocks, Direction, Settings, View};
+use super::cache_policy::{CachePolicy, Tally};
+use super::{Blocks, Direction, Problem, Settings, View};
 use crate::Result;
 use crate::term::Link;
 
@@ -41,6 +41,26 @@ impl<B: Blocks> Slot<B> {
             gap: 0.0,
             scratch: blocks.scratch(),
         }
+    }
+}
+
+/// What came of a visit.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Whether the point changed.
+    pub moved: bool,
+    /// The gain and work of the first step, and of the further ones, if the visits have a cache policy that wants to know.
+    pub(in crate::dual) tallies: Option<[Tally; 2]>,
+}
+
+impl Outcome {
+    pub(in crate::dual) fn moved(moved: bool) -> Self {
+        Self { moved, tallies: None }
+    }
+
+    /// Forgets what the visit has gained: it is taken back, but its work was done.
+    pub(in crate::dual) fn lose(&mut self) {
+        self.tallies.iter_mut().flatten().for_each(|tally| tally.gain = 0.0);
     }
 }
 
@@ -71,6 +91,11 @@ pub trait Visits<B: Blocks>: Sized + Send + Sync {
     /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
     fn spares_much(&self) -> bool;
 
+    /// Returns about how many multiplications a visit takes.
+    fn work(&self, _blocks: &B, _i: usize, _at: &B::Point, _cached: bool) -> f64 {
+        1.0
+    }
+
     /// Finds the target of a step, or only the scores of known corners if the visit is `cached`.
     fn aim(
         &self,
@@ -84,14 +109,38 @@ pub trait Visits<B: Blocks>: Sized + Send + Sync {
     /// Finds the known corners that the visit needs, by the scores in the scratch.
     fn look_over(&self, blocks: &B, at: &B::Point, w: &[f64], cached: bool, slot: &mut Slot<B>);
 
-    /// Steps on the block of the slot; returns whether its point changed.
+    /// Steps on the block of the slot.
     fn step<L: Link>(
-        &mut self,
+        &self,
         visit: Visit<'_, '_, B, L>,
         slot: &mut Slot<B>,
         cached: bool,
-    ) -> Result<bool>;
+    ) -> Result<Outcome>;
+
+    /// Records what came of a visit, one of so many blocks.
+    fn record(&mut self, outcome: &Outcome, blocks: u64);
 
     /// Restores the feasibility that points have lost to rounding, if steps take weight from corners.
     fn tidy(&self, blocks: &B, points: &mut [B::Point]);
+}
+
+/// Finds the corners that a visit needs, and the gap of its block if the order uses it.
+#[inline]
+pub(in crate::dual) fn find<B: Blocks, L: Link>(
+    problem: &Problem<'_, B, L>,
+    visits: &B::Visits,
+    at: &B::Point,
+    view: View<'_>,
+    (cached, by_gaps): (bool, bool),
+    slot: &mut Slot<B>,
+) -> Result<()> {
+    let blocks = problem.blocks;
+    let view = View { scale: problem.weighed.scales[slot.block], ..view };
+    visits.aim(blocks, at, &view, cached, slot)?;
+    if by_gaps {
+        let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
+        slot.gap = problem.weighed.masses[slot.block] * gap;
+    }
+    visits.look_over(blocks, at, view.w, cached, slot);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Visits that call the oracle and step toward what it found.
 
-use super::{Slot, Visit, Visits};
+use super::{Outcome, Slot, Visit, Visits};
 use crate::Result;
 use crate::dual::cache_policy::{CachePolicy, no_cache};
 use crate::dual::{Blocks, Cache, Direction, Settings, View};
@@ -57,13 +57,16 @@ impl<B: Blocks> Visits<B> for Plain {
 
     #[inline]
     fn step<L: Link>(
-        &mut self,
+        &self,
         visit: Visit<'_, '_, B, L>,
         slot: &mut Slot<B>,
         _: bool,
-    ) -> Result<bool> {
-        visit.toward(slot)
+    ) -> Result<Outcome> {
+        visit.toward(slot).map(Outcome::moved)
     }
+
+    #[inline]
+    fn record(&mut self, _: &Outcome, _: u64) {}
 
     fn tidy(&self, _: &B, _: &mut [B::Point]) {}
 }

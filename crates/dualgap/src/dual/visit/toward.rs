@@ -16,6 +16,8 @@ pub struct Visit<'e, 'a, B: Blocks, L> {
     /// k, the number of steps so far.
     pub steps: u64,
     pub step: Step,
+    /// How many visits that are not recorded yet come before this one.
+    pub later: u64,
     /// Whether the scores in the scratch belong to the current w.
     pub fresh: bool,
     /// The running sum of the dual gains of the steps. Steps toward a point are counted only if `counts` is set.
@@ -27,7 +29,7 @@ impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
     /// Steps toward the target of the slot; returns whether the point changed.
     #[inline]
     pub fn toward(self, slot: &mut Slot<B>) -> Result<bool> {
-        let Self { problem, primal, at, averages, steps, step, fresh, gained, counts } = self;
+        let Self { problem, primal, at, averages, steps, step, fresh, gained, counts, .. } = self;
         let Slot { block, to, scratch, .. } = slot;
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.weighed.scales[i];

@@ -232,6 +232,8 @@ impl<'a> ChainBlocks<'a> {
 }
 
 impl Blocks for ChainBlocks<'_> {
+    const LANES: bool = true;
+
     type Visits = ActiveSet;
     type Intercept = NoIntercept;
     type Corner = Vec<u64>;

@@ -152,6 +152,8 @@ fn assign(graph: GraphRef<'_>, corner: &mut Vec<u64>, scratch: &mut MatchingScra
 }
 
 impl Blocks for MatchingBlocks<'_> {
+    const LANES: bool = true;
+
     type Visits = ActiveSet;
     type Intercept = NoIntercept;
     /// The keys of a matching: one for every row, and one for every column that stays free.

@@ -75,6 +75,14 @@ impl<Y: Clone> From<OraclePoint<Y>> for Stored<Y> {
     }
 }
 
+// Not derived: an output need not have a default.
+impl<Y> Default for OraclePoint<Y> {
+    fn default() -> Self {
+        let (corners, spare, psi) = (Vec::new(), Vec::new(), SparseVec::default());
+        Self { corners, spare, psi, loss: 0.0 }
+    }
+}
+
 // Not derived: the corners are shared, so outputs need not be cloned.
 impl<Y> Clone for OraclePoint<Y> {
     fn clone(&self) -> Self {

@@ -1,0 +1,342 @@
+//! Lanes: runs of visits that several threads make at the same time.
+//!
+//! ```text
+//! round    the next blocks, so many for each lane
+//! lane     visits its blocks one after the other, at the v of the round's beginning and its own changes
+//! end      v ← v + changes of the first lane
+//!          for each other lane:  kept if it still gains something beside those before it,
+//!                                otherwise taken back, its points too
+//! ```
+//!
+//! A lane l with changes Δ_l gains g_l at the v of the beginning, and g_l − λ⟨Δ_l, Δ⟩ after changes Δ of others, so that keeping
+//! it is decided by one product, and the dual never falls. Steps are exact in their own lane and miss the visits of the others in
+//! the same round, of which there are few: after so many that they lose much to each other, lanes become shorter (`policy`).
+//!
+//! Every thread has a copy of v, in which it makes the changes of all lanes in their order. So the copies are equal bit for bit
+//! after every round, and the result does not depend on the number of threads: one thread visits one lane after the other, and
+//! takes its changes back in between.
+//!
+//! Threads meet every hundred microseconds or so. Where the cores have other work, too, each meeting waits for the scheduler: when
+//! the threads wait for half of their time, the first makes the next series alone, and the result is the same.
+
+mod policy;
+#[cfg(test)]
+mod tests;
+
+pub use policy::LanePolicy;
+
+use super::journal::Journal;
+use super::visit::{Outcome, Slot, Visit, Visits, find};
+use super::{Blocks, Primal, Problem, Step};
+use crate::linalg::parallel;
+use crate::linalg::together::{Gate, together};
+use crate::term::Link;
+use crate::{Error, Result};
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// The number of lanes. It is a number of the method, not of the machine.
+pub const LANES: usize = 2;
+
+/// The most series that one thread makes before another joins it again.
+const MOST_ALONE: u32 = 256;
+
+/// What lanes need besides the engine.
+pub struct Lanes<B: Blocks, L> {
+    pub policy: LanePolicy,
+    /// The multiplications of a visit.
+    work: f64,
+    /// What every thread but the first has of its own.
+    others: Vec<(Primal<L>, Slot<B>)>,
+    /// The changes of every lane, for rounds of even and of odd number: while some still read those of a round, others are in
+    /// the next one.
+    changes: [Vec<RwLock<Change>>; 2],
+    /// The series that one thread makes before another joins it again, and how many they will be when that was in vain.
+    alone: u32,
+    next_alone: u32,
+}
+
+/// The changes of a lane in one round.
+struct Change {
+    journal: Journal,
+    /// `⟨v, Δ⟩` at the v of the beginning.
+    product: f64,
+    gain: f64,
+}
+
+/// A visit of a series, which has the block's point meanwhile.
+pub struct Planned<P> {
+    pub block: usize,
+    /// An estimate of the multiplications.
+    work: f64,
+    pub point: P,
+    /// The point before the visit, if the lane may be taken back.
+    before: Option<P>,
+    pub outcome: Outcome,
+    pub gain: f64,
+}
+
+impl<P> Planned<P> {
+    pub fn new(block: usize, work: f64, point: P) -> Self {
+        Self { block, work, point, before: None, outcome: Outcome::default(), gain: 0.0 }
+    }
+}
+
+/// What all threads know of a series.
+struct Series<'e, 'a, B: Blocks, L> {
+    problem: &'e Problem<'a, B, L>,
+    visits: &'e B::Visits,
+    cached: bool,
+    /// Whether several threads share the lanes.
+    shared: bool,
+}
+
+/// A lane of a round.
+struct Lane<'e, P> {
+    number: usize,
+    /// The place of its first visit in the series.
+    first: usize,
+    visits: &'e mut [Planned<P>],
+}
+
+/// A thread, its copy of v and its lanes.
+struct Worker<'e, B: Blocks, L> {
+    primal: &'e mut Primal<L>,
+    slot: &'e mut Slot<B>,
+    /// Its lanes of every round.
+    rounds: Vec<Vec<Lane<'e, B::Point>>>,
+    /// The first visit that failed.
+    failure: Option<(usize, Error)>,
+    gained: f64,
+    lost: f64,
+    waited: Duration,
+}
+
+impl<B: Blocks, L: Link> Lanes<B, L> {
+    /// Returns lanes in this state.
+    pub fn new(blocks: &B, policy: LanePolicy) -> Self {
+        let change = || Change { journal: Journal::new(blocks.dim()), product: 0.0, gain: 0.0 };
+        let of_round = || (0..LANES).map(|_| RwLock::new(change())).collect();
+        let work = blocks.pass_work().unwrap_or(0.0) / blocks.len() as f64;
+        Self {
+            policy,
+            work: work.max(1.0),
+            others: Vec::new(),
+            changes: [of_round(), of_round()],
+            alone: 0,
+            next_alone: 1,
+        }
+    }
+
+    /// Has the first thread make the next series alone.
+    #[cfg(test)]
+    pub fn set_alone(&mut self, series: u32) {
+        self.alone = series;
+    }
+
+    /// Returns how many of the next visits go in lanes.
+    pub fn ahead(&self) -> u64 {
+        self.policy.ahead(LANES as u64, self.work)
+    }
+
+    /// Makes these visits.
+    pub fn run(
+        &mut self,
+        (problem, visits, cached): (&Problem<'_, B, L>, &B::Visits, bool),
+        planned: &mut [Planned<B::Point>],
+        primal: &mut Primal<L>,
+        slot: &mut Slot<B>,
+    ) -> Result<()> {
+        let (blocks, length) = (problem.blocks, self.policy.length());
+        let threads = if self.alone > 0 { 1 } else { parallel::threads().min(LANES) };
+        self.alone = self.alone.saturating_sub(1);
+        let series = Series { problem, visits, cached, shared: threads > 1 };
+        while self.others.len() + 1 < threads {
+            let own = Primal::new(&problem.link, vec![0.0; blocks.dim()]);
+            self.others.push((own, Slot::new(blocks)));
+        }
+        let others = &mut self.others[..threads - 1];
+        primal.equal(others.iter_mut().map(|(own, _)| own));
+        let others = others.iter_mut().map(|(primal, slot)| (primal, slot));
+        let mut workers: Vec<Worker<'_, B, L>> = std::iter::once((primal, slot))
+            .chain(others)
+            .map(|(primal, slot)| Worker {
+                primal,
+                slot,
+                rounds: Vec::new(),
+                failure: None,
+                gained: 0.0,
+                lost: 0.0,
+                waited: Duration::ZERO,
+            })
+            .collect();
+        let mut first = 0;
+        for mut round in planned.chunks_mut(LANES * length) {
+            workers.iter_mut().for_each(|worker| worker.rounds.push(Vec::new()));
+            let work: f64 = round.iter().map(|planned| planned.work).sum();
+            for lane in 0..LANES {
+                let count = count_for(round, work / LANES as f64);
+                let count = if lane + 1 == LANES { round.len() } else { count };
+                let (visits, rest) = round.split_at_mut(count);
+                round = rest;
+                if let Some(lanes) = workers[lane % threads].rounds.last_mut() {
+                    lanes.push(Lane { number: lane, first, visits });
+                }
+                first += count;
+            }
+        }
+        let (changes, begin) = (&self.changes, Instant::now());
+        together(&mut workers, &|worker, gate| worker.run(&series, changes, gate))?;
+        let failed = workers.iter_mut().filter_map(|worker| worker.failure.take());
+        if let Some((_, error)) = failed.min_by_key(|&(visit, _)| visit) {
+            return Err(error);
+        }
+        if threads > 1 {
+            workers.iter_mut().for_each(|worker| worker.primal.is_equal());
+            let waited: Duration = workers.iter().map(|worker| worker.waited).sum();
+            let in_vain = waited > begin.elapsed() * threads as u32 / 2;
+            self.alone = if in_vain { self.next_alone } else { 0 };
+            self.next_alone = if in_vain { (2 * self.next_alone).min(MOST_ALONE) } else { 1 };
+        }
+        let Worker { gained, lost, .. } = workers[0];
+        self.policy.learn(gained, lost, blocks.len() as u64);
+        Ok(())
+    }
+}
+
+/// Returns how many of these visits have this much work.
+fn count_for<P>(planned: &[Planned<P>], work: f64) -> usize {
+    let mut left = work;
+    let fits = |planned: &&Planned<P>| {
+        left -= planned.work;
+        left + 0.5 * planned.work > 0.0
+    };
+    planned.iter().take_while(fits).count()
+}
+
+impl<B: Blocks, L: Link> Worker<'_, B, L> {
+    fn run(
+        &mut self,
+        series: &Series<'_, '_, B, L>,
+        changes: &[Vec<RwLock<Change>>; 2],
+        gate: &Gate,
+    ) {
+        for (round, mut lanes) in std::mem::take(&mut self.rounds).into_iter().enumerate() {
+            let changes = &changes[round % 2];
+            // Backwards: the changes of the first lane stay in v.
+            for lane in lanes.iter_mut().rev() {
+                // Nobody else has the changes of this lane, so the lock is free; and after a panic they are of no use.
+                let mut change =
+                    changes[lane.number].write().unwrap_or_else(PoisonError::into_inner);
+                self.visit(series, lane, &mut change);
+            }
+            let begin = Instant::now();
+            if !gate.meet() {
+                return;
+            }
+            self.waited += begin.elapsed();
+            for (number, change) in changes.iter().enumerate() {
+                let change = change.read().unwrap_or_else(PoisonError::into_inner);
+                let mut own = lanes.iter_mut().filter(|lane| lane.number == number);
+                let own = own.next();
+                let kept = self.keeps(series.problem.lambda, number, &change, own.is_some());
+                if let Some(lane) = own.filter(|_| !kept) {
+                    lane.visits.iter_mut().for_each(Planned::take_back);
+                }
+            }
+        }
+    }
+
+    /// Visits the blocks of a lane. Its changes go from v into `change`; those of the first lane stay in v as well.
+    fn visit(
+        &mut self,
+        series: &Series<'_, '_, B, L>,
+        lane: &mut Lane<'_, B::Point>,
+        change: &mut Change,
+    ) {
+        change.gain = 0.0;
+        let notes = lane.number > 0 || series.shared;
+        if notes {
+            change.journal.begin(self.primal.v());
+            self.primal.keep(Some(std::mem::take(&mut change.journal)));
+        }
+        if self.failure.is_none() {
+            let may_be_taken_back = lane.number > 0;
+            for (planned, later) in lane.visits.iter_mut().zip(lane.first..) {
+                if may_be_taken_back {
+                    planned.before = Some(planned.point.clone());
+                }
+                if let Err(error) = self.step(series, planned, later) {
+                    self.failure = Some((later, error));
+                    break;
+                }
+                change.gain += planned.gain;
+            }
+        }
+        if notes {
+            change.journal = self.primal.keep(None).unwrap_or_default();
+        }
+        match self.primal.identical() {
+            Some(v) if lane.number > 0 => change.product = change.journal.take_back(v),
+            Some(v) if notes => change.journal.end(v),
+            _ => {}
+        }
+    }
+
+    /// Visits a block.
+    fn step(
+        &mut self,
+        series: &Series<'_, '_, B, L>,
+        planned: &mut Planned<B::Point>,
+        later: usize,
+    ) -> Result<()> {
+        let &Series { problem, visits, cached, .. } = series;
+        self.slot.block = planned.block;
+        let view = self.primal.view(1.0, true);
+        find(problem, visits, &planned.point, view, (cached, false), self.slot)?;
+        let visit = Visit {
+            problem,
+            primal: &mut *self.primal,
+            at: &mut planned.point,
+            averages: None,
+            steps: 0,
+            step: Step::LineSearch,
+            later: later as u64,
+            fresh: true,
+            gained: &mut planned.gain,
+            counts: true,
+        };
+        planned.outcome = visits.step(visit, self.slot, cached)?;
+        Ok(())
+    }
+
+    /// Makes the changes of a lane, unless it loses to those before it more than it gains; returns whether it did.
+    fn keeps(&mut self, lambda: f64, number: usize, change: &Change, own: bool) -> bool {
+        let Some(v) = self.primal.identical() else { return false };
+        self.gained += change.gain;
+        if number == 0 {
+            if !own {
+                change.journal.copy_to(v);
+            }
+            return true;
+        }
+        let lost = lambda * (change.journal.dot(v) - change.product);
+        self.lost += lost;
+        let keeps = lost <= change.gain;
+        if keeps {
+            change.journal.repeat(v);
+        }
+        keeps
+    }
+}
+
+impl<P> Planned<P> {
+    /// Undoes the visit. Its block has moved and would move again.
+    fn take_back(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.point = before;
+        }
+        self.gain = 0.0;
+        self.outcome.lose();
+    }
+}
