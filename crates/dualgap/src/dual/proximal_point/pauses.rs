@@ -223,7 +223,7 @@ fn lanes_do_not_notice_pauses() {
     let blocks = ChainBlocks::new(&sequences, Hamming::Normalized).unwrap();
     for (threads, lambda, cache) in [(1, 1e-2, Cache::Auto), (2, 1e-3, Cache::On)] {
         let acceleration = Acceleration::On;
-        let base = Settings { lambda, threads, cache, acceleration, ..Settings::default() };
+        let base = Settings { lambda, cache, acceleration, threads, ..Settings::default() };
         compare(&blocks, &Settings { lanes: true, ..base }, entries(&blocks), 11);
     }
 }
