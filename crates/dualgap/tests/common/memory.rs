@@ -11,6 +11,8 @@ pub struct State<P> {
     pub tidied: u64,
     pub order: Order,
     pub recall: Option<Recall>,
+    /// The length of lanes, the visits to wait and the passes to wait next.
+    pub lanes: Option<(u64, u64, u64)>,
     pub v: Vec<f64>,
     pub coupling: [f64; 2],
     pub points: Vec<P>,

@@ -205,7 +205,8 @@ fn lanes() -> [Settings; 3] {
 fn lanes_have_the_same_optimum() {
     let small = Small::random(6, Kind::Chain(Hamming::Normalized), 60, 4, 4);
     let run = |lanes| {
-        let settings = Settings { lanes, ..small.settings() };
+        let lambda = small.settings().lambda;
+        let settings = Settings { lambda, lanes, ..Settings::default() };
         small.train(&settings, &Budget { relative: Some(1e-6), ..Budget::default() })
     };
     let (one, two) = (run(false), run(true));

@@ -151,6 +151,7 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         assert!(spoilt(&|s| s.memory.left = u64::MAX), "a round that never ends");
         assert!(spoilt(&|s| s.memory.left = 0), "a round without a step");
         assert!(spoilt(&|s| s.engine.recall = Some(Recall::default())), "a cache of no corners");
+        assert!(spoilt(&|s| s.engine.lanes = Some((8, 0, 1))), "lanes nobody asked for");
         assert!(spoilt(&|s| s.engine.order.gaps = Some((vec![1.0], 3))), "gaps nobody asked for");
         assert!(spoilt(&|s| s.memory.calls = u64::MAX - 5), "more calls than any run has");
         assert!(spoilt(&|s| s.best.points = None), "no best points");
