@@ -108,8 +108,7 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
         slot: &mut Slot<B>,
         cached: bool,
     ) -> Result<Outcome> {
-        let counts = visit.counts && visit.step == Step::LineSearch;
-        if !self.leaves() && self.cache == Use::Never && !counts {
+        if !self.leaves() && self.cache == Use::Never {
             return visit.toward(slot).map(Outcome::moved);
         }
         let Visit { problem, primal, at, averages, steps, later, fresh, gained, .. } = visit;
