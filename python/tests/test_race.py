@@ -149,6 +149,18 @@ def test_the_tables_stand_between_the_markers_and_omit_nothing(tmp_path: pathlib
     assert judged["LIBLINEAR -s 3, dual", 1]["default"]["above"] == pytest.approx(0.5)
 
 
+def test_peers_that_were_near_once_are_rivals(tmp_path: pathlib.Path) -> None:
+    def figure(program: str, *seconds: float | None, problem: str = "a hinge") -> dict[str, Any]:
+        return {"problem": problem, "program": program, "seconds": dict(zip(["1e-02", "1e-03", "1e-04", "1e-06"], seconds, strict=True))}
+
+    path = tmp_path / "race.json"
+    figures = [figure("dualgap", 1e-9, 1e-9, 1e-9, 1e-9), figure("early", 1.0, 5.0, None, None), figure("late", 4.0, 5.5, 6.0, 9.0)]
+    figures += [figure("never", 2.1, 11.0, 12.1, 18.1), figure("failed", None, None, None, None, problem="a lasso")]
+    path.write_text(json.dumps(figures))
+    assert table.rivals(path, 2.0) == {"a hinge": {"early", "late"}, "a lasso": set()}
+    assert table.rivals(path, 2.2)["a hinge"] == {"early", "late", "never"}
+
+
 def test_the_page_has_a_place_for_the_tables() -> None:
     page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "race.md").read_text(encoding="utf-8")
     assert page.count(table.BEGIN) == page.count(table.END) == 1 and page.index(table.BEGIN) < page.index(table.END)
@@ -216,7 +228,7 @@ def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ours, "OFTEN", 1)
     program = pathlib.Path(os.environ["DUALGAP_PROGRAM"])
     peer = "^scikit-learn (LinearSVC($|, crammer|, primal)|.*(liblinear|newton-cholesky|descent|Ridge, cholesky)$)"
-    limits = {"limit": 5.0, "patience": 10.0}
+    limits = {"limit": 5.0, "patience": 10.0, "near": None}
     records = tmp_path / "records.jsonl"
     options = argparse.Namespace(
         data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, again=False, records=records, **limits

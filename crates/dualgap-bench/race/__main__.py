@@ -40,6 +40,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--data", type=pathlib.Path, required=True, help="the folder of the data sets")
     parser.add_argument("--only", default="", help="only problems whose name has a match of this, such as '^a9a hinge'")
     parser.add_argument("--peers", default="", help="only peers whose name has a match of this; '^$' for none")
+    parser.add_argument("--near", type=float, help="only peers that took at most so many times the fastest to some goal, by --figures")
+    parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "docs" / "race.json", help="the figures of an earlier race (%(default)s)")
     parser.add_argument("--program", type=pathlib.Path, default=program, help="dualgap, also DUALGAP_PROGRAM (%(default)s)")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run (60)")
     parser.add_argument("--patience", type=float, default=10.0, help="a peer's run ends after so many times the fastest to 1e-6 (10)")
@@ -85,6 +87,7 @@ class Race:
         self.records = Records(options.records)
         self.program = ours.Program(options.program)
         self.version = self.program.version()
+        self.rivals = None if options.near is None else table.rivals(options.figures, options.near)
         self.alarms: list[str] = []
 
     def own(self, data: sets.Set, problem: Problem, threads: int) -> None:
@@ -112,6 +115,9 @@ class Race:
         """Measure the peers that have not been."""
         for peer in peers_of(problem):
             if not re.search(self.options.peers, peer.name):
+                continue
+            # A problem that the earlier race does not know is run by everyone.
+            if self.rivals and peer.name not in self.rivals.get(problem.name, {peer.name}):
                 continue
             if (problem.name, peer.name, 1, peer.version()) in self.records:
                 continue

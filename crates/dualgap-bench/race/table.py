@@ -241,6 +241,18 @@ def figures(problems: dict[str, Of]) -> list[dict[str, Any]]:
     return out
 
 
+def rivals(path: pathlib.Path, near: float) -> dict[str, set[str]]:
+    """Return for each problem the peers that took at most so many times the fastest of them to some goal, by the figures of a race."""
+    entries = [entry for entry in json.loads(path.read_text(encoding="utf-8")) if entry["program"] != "dualgap"]
+    found: dict[str, set[str]] = {}
+    for problem, goal in {(entry["problem"], f"{goal:.0e}") for entry in entries for goal in GOALS}:
+        took = {entry["program"]: entry["seconds"][goal] for entry in entries if entry["problem"] == problem}
+        known = {program: seconds for program, seconds in took.items() if seconds is not None}
+        of_problem = found.setdefault(problem, set())
+        of_problem |= {program for program, seconds in known.items() if seconds <= near * min(known.values())}
+    return found
+
+
 def comparison(before: Records, after: Records) -> list[str]:
     """Return dualgap of two files of records side by side, and how many times as fast it has become."""
     old, rows = before.newest(), []
