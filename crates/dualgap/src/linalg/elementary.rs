@@ -1,8 +1,7 @@
 //! Exponentials and logarithms of many numbers at once.
 //!
 //! Those of the standard library are calls, one number at a time. These are polynomials without branches, which the compiler
-//! turns into vector instructions inside of a loop. They are for values that a certificate does not rest on, such as those
-//! that a line search compares:
+//! turns into vector instructions inside of a loop:
 //!
 //! ```text
 //! e^x      = 2^n e^r,            n the integer nearest to x/ln 2, |r| ≤ ln 2/2, e^r by its Taylor series
@@ -10,7 +9,18 @@
 //! ln x     = k ln 2 + ln m,      x = 2^k m, √½ ≤ m < √2
 //! ```
 //!
-//! Their errors are a few units in the last place. NaN stays NaN in the first two.
+//! With u = 2^−53 the relative error of `exp_of_negative` is at most 6u, from −708 on, and that of `ln` at most 10u; certificates rest on
+//! these two bounds.
+//!
+//! ```text
+//! e^r      Horner's rule: Σ_k (2k + 2)u |r|^k/k! = 2u(1 + |r|)e^|r|, which is 5.4u of e^r at r = −ln 2/2, where it is most
+//!          r itself: x − n·high is exact, so that r is off by u|r| and, relative to e^r, adds 0.35u
+//!          the terms that the series leaves out: 4e−18/e^r, which is 0.05u
+//! ln m     s = (m − 1)/(m + 1) is off by 2u, and 5u in s² ≤ 0.03 matter little: 4.3u with Horner's rule and the last product
+//! ln x     k ln 2 is off by 2u of it, which is at most twice |ln x|, and the sum by u: 4u + 4.3u + u
+//! ```
+//!
+//! The others are for values that no certificate rests on, and are off by a few units as well. NaN stays NaN in the first two.
 
 #![expect(
     clippy::inline_always,

@@ -24,7 +24,7 @@ impl Costs {
     /// Returns the costs for `classes` labels, or an error if the matrix is invalid.
     pub fn check(&self, classes: usize) -> Result<CheckedCosts> {
         let Self::Matrix(costs) = self else {
-            return Ok(CheckedCosts { classes, matrix: None });
+            return Ok(CheckedCosts { classes, matrix: None, largest: 1.0 });
         };
         if Some(costs.len()) != classes.checked_mul(classes) {
             return Err(Error::setting(format!(
@@ -45,7 +45,8 @@ impl Costs {
                 )));
             }
         }
-        Ok(CheckedCosts { classes, matrix: Some(costs.clone()) })
+        let largest = costs.iter().fold(0.0, |a, &b| b.max(a));
+        Ok(CheckedCosts { classes, matrix: Some(costs.clone()), largest })
     }
 }
 
@@ -54,6 +55,8 @@ impl Costs {
 pub struct CheckedCosts {
     classes: usize,
     matrix: Option<Vec<f64>>,
+    /// Stored, because certificates ask for it at every example.
+    largest: f64,
 }
 
 impl CheckedCosts {
@@ -80,6 +83,6 @@ impl CheckedCosts {
 
     /// Returns the largest cost.
     pub fn largest(&self) -> f64 {
-        self.matrix.as_ref().map_or(1.0, |costs| costs.iter().fold(0.0, |a, &b| b.max(a)))
+        self.largest
     }
 }

@@ -20,6 +20,7 @@ pub use costs::{CheckedCosts, Costs};
 pub use elastic_net::ElasticNet;
 pub use kernel::{Gram, Kernel, KernelFunction, KernelLink};
 pub use link::{L2, Link, Norm, Readable};
+pub(crate) use loss::softmax;
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use penalty::Penalty;
 pub use pure_l1::PureL1;

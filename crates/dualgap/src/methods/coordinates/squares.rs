@@ -44,7 +44,7 @@ impl<'a> Squares<'a> {
     /// Returns the matrix of these blocks, for which it [pays](pays).
     pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
         let (rows, d) = (RowDesign::new(blocks.inputs(), 1), blocks.inputs().width());
-        let matrix = matrix(blocks, rows, &masses);
+        let matrix = matrix(blocks, &rows, &masses);
         let length = |j: usize| (blocks.smoothness() * matrix[j * d + j]).sqrt();
         Self { lengths: (0..d).map(length).collect(), rows, masses, matrix }
     }
@@ -75,7 +75,7 @@ impl<'a> Squares<'a> {
 
 /// Returns `X'DX`.
 #[cfg(feature = "low-rank")]
-fn matrix<B: CurvedBlocks>(blocks: &B, design: RowDesign<'_>, masses: &[f64]) -> Vec<f64> {
+fn matrix<B: CurvedBlocks>(blocks: &B, design: &RowDesign<'_>, masses: &[f64]) -> Vec<f64> {
     let curves = vec![1.0 / blocks.smoothness(); masses.len()];
     let lower = Hessian { design, blocks, masses, curves: &curves }.of_one_output();
     let d = lower.nrows();
@@ -84,6 +84,6 @@ fn matrix<B: CurvedBlocks>(blocks: &B, design: RowDesign<'_>, masses: &[f64]) ->
 }
 
 #[cfg(not(feature = "low-rank"))]
-fn matrix<B: CurvedBlocks>(_: &B, _: RowDesign<'_>, _: &[f64]) -> Vec<f64> {
+fn matrix<B: CurvedBlocks>(_: &B, _: &RowDesign<'_>, _: &[f64]) -> Vec<f64> {
     Vec::new()
 }

@@ -20,7 +20,7 @@ const MOST_NUMBERS: usize = 1 << 23;
 
 /// The Hessian of the losses: its examples, their masses and what the blocks keep of their curvatures.
 pub struct Hessian<'a, B> {
-    pub design: Design<'a>,
+    pub design: &'a Design<'a>,
     pub blocks: &'a B,
     pub masses: &'a [f64],
     pub curves: &'a [f64],

@@ -9,15 +9,22 @@ use crate::linalg::kernels::{add_outer, add_scores, dot, score};
 use crate::linalg::{Row, Rows, parallel};
 use multiversion::multiversion;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// A matrix of at most so many numbers, 64 MB, is made once of rows that are stored without their zeros. To make it again for every
+/// product is a tenth of the instructions of a run on letter, with 26 classes.
+const MOST_NUMBERS: usize = 1 << 23;
 
 /// The inputs, each with K predictions.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Design<'a> {
     pub rows: &'a Rows,
     pub outputs: usize,
     parts: usize,
     /// Whether products are those of matrices, zeros included.
     by_matrices: bool,
+    /// The rows with their zeros, if they are multiplied often.
+    matrix: Option<Arc<Vec<f64>>>,
 }
 
 /// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
@@ -35,7 +42,18 @@ impl<'a> Design<'a> {
         let results = rows.width().saturating_mul(outputs);
         let parts = parallel::parts(rows.stored() as f64 * outputs as f64, results);
         let by_matrices = cfg!(feature = "low-rank") && outputs > 1 && is_dense(rows, outputs);
-        Self { rows, outputs, parts, by_matrices }
+        Self { rows, outputs, parts, by_matrices, matrix: None }
+    }
+
+    /// Makes the matrix of the rows once, for many products.
+    pub fn with_matrix(mut self) -> Self {
+        let size = self.rows.len().saturating_mul(self.rows.width());
+        if self.by_matrices && self.rows.dense_values().is_none() && size <= MOST_NUMBERS {
+            let mut matrix = Vec::new();
+            self.fill_matrix(0..self.rows.len(), &mut matrix);
+            self.matrix = Some(Arc::new(matrix));
+        }
+        self
     }
 
     /// Returns the number of predictions.
@@ -56,7 +74,7 @@ impl<'a> Design<'a> {
             let mut buffer = Vec::new();
             for (block, a) in blocks_of(range).zip(a.chunks_mut(BLOCK * k)) {
                 let x = self.matrix(block.clone(), &mut buffer);
-                self.add_predictions_of(block, x, w, a);
+                self.predict_of(block, x, w, a);
             }
         });
         a
@@ -106,9 +124,8 @@ impl<'a> Design<'a> {
             let mut buffer = Vec::new();
             for block in blocks_of(range) {
                 let a = &mut a[..block.len() * k];
-                a.fill(0.0);
                 let x = self.matrix(block.clone(), &mut buffer);
-                self.add_predictions_of(block.clone(), x, p, a);
+                self.predict_of(block.clone(), x, p, a);
                 for (i, a) in block.clone().zip(a.chunks_exact_mut(k)) {
                     blocks.bend(i, &curves[i * k..(i + 1) * k], a, &mut bent);
                     a.iter_mut().zip(&bent).for_each(|(a, bent)| *a = masses[i] * bent);
@@ -183,29 +200,37 @@ impl<'a> Design<'a> {
         if !self.by_matrices {
             return None;
         }
-        if let Some(values) = self.rows.dense_values() {
+        let whole = self.matrix.as_ref().map(|matrix| matrix.as_slice());
+        if let Some(values) = whole.or_else(|| self.rows.dense_values()) {
             return Some(&values[block.start * d..block.end * d]);
         }
-        buffer.clear();
-        buffer.resize(block.len() * d, 0.0);
-        for (i, x) in block.zip(buffer.chunks_exact_mut(d)) {
-            self.rows.row(i).for_each(|j, entry| x[j] = entry);
-        }
+        self.fill_matrix(block, buffer);
         Some(buffer)
     }
 
-    /// Adds the predictions of these rows, of which x is the matrix, to `a`.
-    fn add_predictions_of(&self, block: Range<usize>, x: Option<&[f64]>, w: &[f64], a: &mut [f64]) {
+    /// Writes these rows with their zeros.
+    fn fill_matrix(&self, block: Range<usize>, matrix: &mut Vec<f64>) {
+        let d = self.rows.width();
+        matrix.clear();
+        matrix.resize(block.len() * d, 0.0);
+        for (i, x) in block.zip(matrix.chunks_exact_mut(d)) {
+            self.rows.row(i).for_each(|j, entry| x[j] = entry);
+        }
+    }
+
+    /// Writes the predictions of these rows, of which x is the matrix, to `a`.
+    fn predict_of(&self, block: Range<usize>, x: Option<&[f64]>, w: &[f64], a: &mut [f64]) {
         let k = self.outputs;
         #[cfg(feature = "low-rank")]
         if let Some(x) = x {
-            return dense::add_product(x, self.rows.width(), w, k, a);
+            return dense::product(x, self.rows.width(), w, k, a);
         }
         let _ = x;
         for (i, a) in block.zip(a.chunks_exact_mut(k)) {
             if k == 1 {
-                a[0] += score(self.rows.row(i), w);
+                a[0] = score(self.rows.row(i), w);
             } else {
+                a.fill(0.0);
                 add_scores(self.rows.row(i), w, a);
             }
         }
@@ -293,11 +318,11 @@ fn add_row(row: Row<'_>, factor: f64, out: &mut [f64]) {
 mod dense {
     use dualgap_dense::{MatMut, MatRef};
 
-    /// `a += XW`, where X has d columns and W has k.
-    pub fn add_product(x: &[f64], d: usize, w: &[f64], k: usize, a: &mut [f64]) {
+    /// `a = XW`, where X has d columns and W has k.
+    pub fn product(x: &[f64], d: usize, w: &[f64], k: usize, a: &mut [f64]) {
         let n = a.len() / k;
         let (x, w) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(w, d, k));
-        dualgap_dense::add_product(MatMut::from_row_major_slice_mut(a, n, k), 1.0, x, w);
+        dualgap_dense::multiply(MatMut::from_row_major_slice_mut(a, n, k), x, w);
     }
 
     /// `out += X'U`.

@@ -20,7 +20,10 @@ use super::blocks::CurvedBlocks;
 use super::cholesky::Hessian;
 use super::design::Design;
 use crate::linalg::low_rank::dense::symmetric_eigen;
-use dualgap_dense::{Mat, MatMut, MatRef, multiply};
+use dualgap_dense::{Mat, MatMut, MatRef, add_product, multiply};
+
+/// The examples whose curvatures are multiplied at a time: with 26 outputs they fit into the first cache.
+const BLOCK: usize = 128;
 
 /// The eigenvectors of the two factors, and the eigenvalues of their product.
 pub struct Kronecker {
@@ -33,7 +36,7 @@ pub struct Kronecker {
 impl Kronecker {
     /// Returns the preconditioner, or `None` if an eigenvalue is not a number or no curvature is left.
     pub fn new<B: CurvedBlocks>(
-        design: Design<'_>,
+        design: &Design<'_>,
         blocks: &B,
         masses: &[f64],
         curves: &[f64],
@@ -42,23 +45,29 @@ impl Kronecker {
         let (k, mut traces) = (design.outputs, Vec::with_capacity(masses.len()));
         let (mut diagonal, mut rank_one) = (vec![0.0; k], vec![0.0; k]);
         let mut c: Mat<f64> = Mat::zeros(k, k);
-        for (i, (curve, &mass)) in curves.chunks_exact(k).zip(masses).enumerate() {
-            blocks.split_curve(i, curve, &mut diagonal, &mut rank_one);
-            let mut trace = 0.0;
-            for r in 0..k {
-                trace += diagonal[r] - rank_one[r] * rank_one[r];
-                c[(r, r)] += mass * diagonal[r];
-                let scaled = mass * rank_one[r];
-                (r..k).for_each(|q| c[(q, r)] -= scaled * rank_one[q]);
+        let mut scaled = Vec::with_capacity(BLOCK * k);
+        // The products of the rank ones are one product of matrices for some examples at a time.
+        for (first, curves) in (0..).step_by(BLOCK).zip(curves.chunks(BLOCK * k)) {
+            scaled.clear();
+            for (i, curve) in (first..).zip(curves.chunks_exact(k)) {
+                blocks.split_curve(i, curve, &mut diagonal, &mut rank_one);
+                let (mut trace, mass) = (0.0, masses[i]);
+                for r in 0..k {
+                    trace += diagonal[r] - rank_one[r] * rank_one[r];
+                    c[(r, r)] += mass * diagonal[r];
+                }
+                traces.push(trace.max(0.0));
+                scaled.extend(rank_one.iter().map(|r| mass.sqrt() * r));
             }
-            traces.push(trace.max(0.0));
+            let scaled = MatRef::from_row_major_slice(&scaled, scaled.len() / k, k);
+            add_product(c.as_mut(), -1.0, scaled.transpose(), scaled);
         }
         let total: f64 = traces.iter().zip(masses).map(|(trace, mass)| trace * mass).sum();
         if !(total > 0.0 && total.is_finite()) {
             return None;
         }
         let one = Design::new(design.rows, 1);
-        let gram = Hessian { design: one, blocks, masses, curves: &traces }.of_one_output();
+        let gram = Hessian { design: &one, blocks, masses, curves: &traces }.of_one_output();
         Self::of_factors(gram.as_ref(), total, c.as_ref(), lambda)
     }
 

@@ -126,7 +126,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         if !blocks.is_curved() {
             return Err(Error::setting("Newton's method is for smooth losses: take dual ascent"));
         }
-        let design = Design::new(blocks.inputs(), blocks.outputs());
+        let design = Design::new(blocks.inputs(), blocks.outputs()).with_matrix();
         let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
         let outer = OuterProblem::new(blocks, L2, problem.lambda, problem)?;
         let mut ridge = vec![problem.lambda; blocks.dim()];
@@ -237,7 +237,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     /// Returns the slopes of a step's model at its end, where the predictions have moved by `moved`, if they prove anything.
     fn tangent(&self, begin: &Local, moved: &[f64], end: &Local, w: &[f64]) -> Option<Tangent> {
         let step = Step { begin: begin.at(), end: end.at(), moved, ridge: self.ridge_slope(w) };
-        Tangent::of(self.design, self.blocks(), &self.masses, self.problem.lambda(), step)
+        Tangent::of(&self.design, self.blocks(), &self.masses, self.problem.lambda(), step)
             .filter(|tangent| tangent.gap < end.value)
     }
 
@@ -271,13 +271,14 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         b: &[f64],
         halted: &dyn Fn() -> bool,
     ) -> (Vec<f64>, f64) {
-        let (blocks, design) = (self.blocks(), self.design);
+        let (blocks, design) = (self.blocks(), &self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
             let hessian = Hessian { design, blocks, masses: &self.masses, curves: &local.curves };
+            let solution = hessian.solve(&self.damped, b);
             self.factorisations += 1;
-            if let Some(p) = hessian.solve(&self.damped, b) {
-                return (p, cholesky_in_passes(design.rows, design.outputs));
+            if let Some(p) = solution {
+                return (p, cholesky_in_passes(self.design.rows, self.design.outputs));
             }
         }
         let (masses, damped) = (&self.masses, &self.damped);

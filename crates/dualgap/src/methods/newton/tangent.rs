@@ -103,7 +103,7 @@ fn excess(off: f64, mass: f64, begin: f64, end: f64) -> f64 {
 impl Tangent {
     /// Returns the slopes of a step's model at its end, unless they are not numbers.
     pub fn of<B: CurvedBlocks>(
-        design: Design<'_>,
+        design: &Design<'_>,
         blocks: &B,
         masses: &[f64],
         lambda: f64,

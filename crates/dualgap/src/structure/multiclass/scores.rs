@@ -20,11 +20,15 @@ use crate::linalg::underflow::{product_above, root_above, vanished};
 use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, gamma, parallel};
 use crate::methods::newton::CurvedBlocks;
 use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
-use crate::term::{CheckedCosts, Costs, MulticlassLoss};
+use crate::term::{CheckedCosts, Costs, MulticlassLoss, softmax};
 use crate::{Error, Result};
 
 /// 4L² of the hinge in the norms of section 3.3: it is 2-Lipschitz in the largest entry of the scores.
 const LIPSCHITZ: f64 = 16.0;
+
+/// Weights that differ by less than this share of themselves differ by rounding: an exponential is off by as much as its exponent,
+/// which may be some hundreds.
+const SAME: f64 = 1e-13;
 
 /// The blocks of a multiclass model over borrowed examples, under any loss of their scores.
 ///
@@ -189,6 +193,22 @@ pub struct VectorScratch {
     costs: f64,
 }
 
+impl VectorScratch {
+    /// Points from one distribution to another, the best of all; returns the step: all the way, or none where the two are the same
+    /// but for rounding. Their gain would say so, too, but takes a logarithm for every class.
+    fn turn(&mut self, at: &[f64], to: &[f64]) -> f64 {
+        let (mut most, mut size) = (0.0, 0.0);
+        self.z.clear();
+        self.z.extend(to.iter().zip(at).map(|(to, at)| {
+            let z = to - at;
+            most = f64::max(most, z.abs() - SAME * to.max(*at));
+            size += z;
+            z
+        }));
+        if size.is_nan() { size } else { f64::from(u8::from(most > 0.0)) }
+    }
+}
+
 impl Blocks for ScoreBlocks<'_> {
     type Visits = Plain;
     type Intercept = NoIntercept;
@@ -320,8 +340,7 @@ impl Blocks for ScoreBlocks<'_> {
         to: &Vec<f64>,
         scratch: &mut VectorScratch,
     ) -> f64 {
-        scratch.z.clear();
-        scratch.z.extend(to.iter().zip(at).map(|(to, at)| to - at));
+        scratch.turn(at, to);
         let cost = |(y, z): (usize, &f64)| z * self.costs.of(self.truth(i), y);
         scratch.costs = scratch.z.iter().enumerate().map(cost).sum();
         self.term(i, to) - self.term(i, at)
@@ -346,6 +365,9 @@ impl Blocks for ScoreBlocks<'_> {
         view: &View<'_>,
         scratch: &mut VectorScratch,
     ) -> f64 {
+        if self.choice == Choice::I && view.fresh {
+            return scratch.turn(at, to);
+        }
         let rise = self.difference(i, at, to, scratch);
         if !view.fresh {
             self.rescore(i, view.w, scratch);
@@ -506,14 +528,8 @@ impl CurvedBlocks for ScoreBlocks<'_> {
 
     fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
         let loss = if self.loss == MulticlassLoss::Softmax {
-            let top = a.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let mut sum = 0.0;
-            for (b, a) in curve.iter_mut().zip(a) {
-                *b = (a - top).exp();
-                sum += *b;
-            }
-            curve.iter_mut().for_each(|b| *b /= sum);
-            sum.ln() + top - a[self.truth(i)]
+            curve.copy_from_slice(a);
+            softmax(curve) - a[self.truth(i)]
         } else {
             curve.copy_from_slice(&self.touching(i, a));
             self.loss.value(&self.with_costs(i, a), self.truth(i), &mut Vec::new()).value

@@ -13,6 +13,7 @@ mod hinge;
 mod huber;
 mod logistic;
 mod multiclass;
+mod softmax;
 mod squared;
 mod squared_hinge;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
 pub use multiclass::MulticlassLoss;
+pub(crate) use softmax::distribution as softmax;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 

@@ -8,7 +8,7 @@
 //!
 //! so the dual variable of an example is such a β, its term of the dual ⟨β, c⟩ − R(β), and its image x ⊗ (e_y − β).
 
-use super::summed;
+use super::{softmax, summed};
 use crate::linalg::kernels::argmax;
 use crate::linalg::{Measured, UNIT_ROUNDOFF};
 use crate::{Error, Result};
@@ -72,31 +72,44 @@ impl MulticlassLoss {
                 *buffer = beta;
                 summed([top, -own, linear, -width / 2.0 * squares])
             }
-            Self::Softmax => {
-                let sum: f64 = scores.iter().map(|s| (s - top).exp()).sum();
-                summed([top, -own, sum.ln()])
-            }
+            Self::Softmax => summed([top, -own, softmax::sum_below(top, scores).ln()]),
         };
-        // The sums over the classes have terms of at most this size.
+        // The sums over the classes have terms of at most this size, and the exponentials are off by six units at most, of which the
+        // logarithm of a sum of at least two classes makes no more than the bound has.
         let largest = scores.iter().fold(1.0_f64, |largest, s| largest.max(s.abs()));
         let sums = 8.0 * UNIT_ROUNDOFF * scores.len() as f64 * largest;
         Measured { error: value.error + sums, ..value }
     }
 
-    /// Returns R(β), with a bound on its rounding.
+    /// Returns R(β) for weights that are not negative, with a bound on its rounding.
     pub fn penalty(self, beta: impl Iterator<Item = f64>) -> Measured {
-        let (mut value, mut magnitude) = (0.0, 0.0);
-        let mut add = |term: f64| {
-            value += term;
-            magnitude += term.abs() + UNIT_ROUNDOFF;
-        };
+        let (mut value, mut magnitude, mut count) = (0.0, 0.0, 0);
         match self {
-            Self::Hinge => {}
-            Self::SmoothHinge { width } => beta.for_each(|b| add(0.5 * width * b * b)),
-            Self::Softmax => beta.filter(|&b| b > 0.0).for_each(|b| add(b * b.ln())),
+            Self::Hinge => return Measured::default(),
+            Self::SmoothHinge { width } => beta.for_each(|b| {
+                value += 0.5 * width * b * b;
+                count += 1;
+            }),
+            Self::Softmax => {
+                let mut beta = beta.fuse();
+                loop {
+                    let mut few = [[0.0; 4]; 16];
+                    let slots = few.as_flattened_mut().iter_mut();
+                    let found = slots.zip(&mut beta).map(|(slot, b)| *slot = b).count();
+                    if found == 0 {
+                        break;
+                    }
+                    let (sum, size) = softmax::entropy(&few[..found.div_ceil(4)]);
+                    value += sum;
+                    magnitude += size;
+                    count += found;
+                }
+            }
         }
-        // As many roundings as there are terms, of which each is at most about one.
-        Measured { value, error: 64.0 * UNIT_ROUNDOFF * magnitude * (1.0 + magnitude) }
+        // A term is off by a dozen units of rounding, its logarithm included, or by what underflows; every addition by one more.
+        let count = f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let magnitude = f64::max(magnitude, value) + count * UNIT_ROUNDOFF;
+        Measured { value, error: (count + 16.0) * UNIT_ROUNDOFF * magnitude * (1.0 + 1e-9) }
     }
 
     /// Computes the β that attains the maximum in φ at these scores.
@@ -112,10 +125,8 @@ impl MulticlassLoss {
                 onto_simplex(beta);
             }
             Self::Softmax => {
-                let (_, top) = argmax(scores.iter().copied());
-                beta.extend(scores.iter().map(|s| (s - top).exp()));
-                let sum: f64 = beta.iter().sum();
-                beta.iter_mut().for_each(|b| *b /= sum);
+                beta.extend_from_slice(scores);
+                softmax::distribution(beta);
             }
         }
     }
@@ -132,7 +143,7 @@ impl MulticlassLoss {
                 beta.extend(scores.iter().zip(at).map(|(s, at)| (s + q * at) / all));
                 onto_simplex(beta);
             }
-            Self::Softmax => softmax_step(scores, at, q, beta),
+            Self::Softmax => softmax::step(scores, at, q, beta),
         }
     }
 }
@@ -154,102 +165,6 @@ fn onto_simplex(x: &mut [f64]) {
     x.iter_mut().for_each(|x| *x = (*x - level).max(0.0));
     let sum: f64 = x.iter().sum();
     x.iter_mut().for_each(|x| *x /= sum);
-}
-
-/// Solves log β_j + qβ_j = s_j + q·at_j − μ for every class, with μ such that the β_j add up to one.
-fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
-    if !softmax_newton(scores, at, q, beta) {
-        softmax_bounded(scores, at, q, beta);
-    }
-    let sum: f64 = beta.iter().sum();
-    beta.iter_mut().for_each(|b| *b /= sum);
-}
-
-/// Newton's method on all of these equations at once, in t = log β and μ, from the solution for q = 0. It has no
-/// safeguard; returns whether it converged.
-fn softmax_newton(scores: &[f64], at: &[f64], q: f64, t: &mut Vec<f64>) -> bool {
-    let (_, top) = argmax(scores.iter().copied());
-    let mut mu = top + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
-    t.clear();
-    t.extend(scores.iter().map(|s| s - mu));
-    for _ in 0..12 {
-        // The residual of class j is s_j + q·at_j − μ − t_j − qβ_j; the slope of the left side in t_j is 1 + qβ_j.
-        let (mut sum, mut toward, mut slope) = (0.0, 0.0, 0.0);
-        for ((&s, &at), t) in scores.iter().zip(at).zip(&*t) {
-            let b = t.exp();
-            let part = b / (1.0 + q * b);
-            sum += b;
-            toward += part * (s + q * (at - b) - mu - t);
-            slope += part;
-        }
-        let up = (toward + sum - 1.0) / slope;
-        let mut moved = up.abs();
-        for ((&s, &at), t) in scores.iter().zip(at).zip(t.iter_mut()) {
-            let b = t.exp();
-            let step = (s + q * (at - b) - mu - *t - up) / (1.0 + q * b);
-            moved = moved.max(step.abs());
-            *t += step;
-        }
-        mu += up;
-        if moved <= CLOSE {
-            t.iter_mut().for_each(|t| *t = t.exp());
-            return true;
-        }
-        if moved.is_nan() || moved > 1e3 {
-            return false;
-        }
-    }
-    false
-}
-
-/// Newton's method squares its error: after a step of this size, only rounding is left.
-const CLOSE: f64 = 1e-8;
-
-/// Safeguarded Newton on μ alone. In t = log β the left side t + qe^t increases with a slope of at least 1, so an inner
-/// Newton's method (`rooted`) inverts it; Σβ decreases in μ, so bisection bounds keep μ safe.
-fn softmax_bounded(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
-    let right = || scores.iter().zip(at).map(|(s, at)| s + q * at);
-    let top = right().fold(f64::NEG_INFINITY, f64::max);
-    // At the upper bound of μ every β_j is at most 1/K; at the lower bound the largest is at least 1.
-    let (mut low, mut high) = (top - q, top + (scores.len() as f64).ln());
-    let mut mu = low + (high - low) / 2.0;
-    for _ in 0..200 {
-        let (mut sum, mut slope) = (0.0, 0.0);
-        beta.clear();
-        for r in right() {
-            let b = rooted(r - mu, q);
-            sum += b;
-            slope += b / (1.0 + q * b);
-            beta.push(b);
-        }
-        if sum > 1.0 {
-            low = mu;
-        } else {
-            high = mu;
-        }
-        let newton = mu + (sum - 1.0) / slope;
-        let next = if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
-        let moved = (next - mu).abs();
-        mu = next;
-        if (sum - 1.0).abs() <= 1e-15 || moved <= 1e-15 * (1.0 + mu.abs()) {
-            break;
-        }
-    }
-}
-
-/// Returns the b with log b + qb = r.
-fn rooted(r: f64, q: f64) -> f64 {
-    // t + qe^t is convex in t, so Newton's method from the right of the root decreases to it.
-    let mut t = if q > 1.0 && r > 0.0 { r.min((1.0 + r / q).ln()) } else { r };
-    for _ in 0..60 {
-        let rise = q * t.exp();
-        let step = (t + rise - r) / (1.0 + rise);
-        t -= step;
-        if step.abs() <= 1e-15 * (1.0 + t.abs()) {
-            break;
-        }
-    }
-    t.exp()
 }
 
 #[cfg(test)]
