@@ -89,7 +89,7 @@ impl<'a> Portions<'a> {
             return Err(error);
         }
         let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
-        // A part for every thread: the features of a part have names of its own until it is merged, and so many are in memory at a time.
+        // A part for every thread, and no more: every part numbers its features by itself, and keeps their names until it is merged.
         while portion.len() < PART * parallel::threads() {
             match self.next_of_portion(portion.is_empty()) {
                 Ok(Some(sentence)) => portion.push(sentence),

@@ -8,16 +8,16 @@
 //!                                otherwise taken back, its points too
 //! ```
 //!
-//! A lane l with changes Δ_l gains g_l at the v of the beginning, and g_l − λ⟨Δ_l, Δ⟩ after changes Δ of others, so that keeping
-//! it is decided by one product, and the dual never falls. Steps are exact in their own lane and miss the visits of the others in
-//! the same round, of which there are few: after so many that they lose much to each other, lanes become shorter (`policy`).
+//! A lane l with changes Δ_l gains g_l at the v of the beginning, and g_l − λ⟨Δ_l, Δ⟩ after changes Δ of others. So one product
+//! decides whether the lane is kept, and the dual never falls. A step takes account of all visits before it in its own lane, and of
+//! none in the other lanes of the round. Where lanes lose much of their gains by that, they become shorter (`policy`).
 //!
 //! Every thread has a copy of v, in which it makes the changes of all lanes in their order. So the copies are equal bit for bit
 //! after every round, and the result does not depend on the number of threads: one thread visits one lane after the other, and
 //! takes its changes back in between.
 //!
-//! Threads meet every hundred microseconds or so. Where the cores have other work, too, each meeting waits for the scheduler: when
-//! the threads wait for half of their time, the first makes the next series alone, and the result is the same.
+//! Threads meet every hundred microseconds or so. Where the cores have other work too, each meeting waits for the scheduler. When
+//! the threads have waited for half of their time, the first one makes the next series alone; the result is the same.
 
 mod policy;
 #[cfg(test)]
