@@ -49,7 +49,7 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
     let (mut starts, mut folds) = (vec![0], Vec::new());
     let mut word_fold = None; // of the word that has begun
     let name = source.name().to_string();
-    source.each_piece(parse_piece, |(lines, pixels, failed)| {
+    source.each_piece(|piece| Ok(parse_piece(piece)), |(lines, pixels, failed)| {
         for Line { number, letter, ends_word, position, fold } in lines {
             let expected = letters.len() - starts[starts.len() - 1] + 1;
             if position != expected {
@@ -101,7 +101,7 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
 
 /// Returns the lines of a piece that are not blank, and their pixels. If a line cannot be parsed, these are the lines before it, and
 /// its error comes with them: whether they follow on each other is still to be seen, and what is wrong with them is told first.
-fn parse_piece(piece: &Piece) -> Result<(Vec<Line>, Rows, Option<Error>)> {
+fn parse_piece(piece: &Piece) -> (Vec<Line>, Rows, Option<Error>) {
     let (mut lines, mut rows, mut row) = (Vec::new(), Rows::sparse(), Vec::new());
     let parsed = piece.each_line(|number, line| {
         if !line.trim().is_empty() {
@@ -111,7 +111,7 @@ fn parse_piece(piece: &Piece) -> Result<(Vec<Line>, Rows, Option<Error>)> {
         }
         Ok(())
     });
-    Ok((lines, rows, parsed.err()))
+    (lines, rows, parsed.err())
 }
 
 fn parse(number: u64, line: &str, row: &mut Vec<(u32, f64)>) -> Result<Line, Complaint> {

@@ -345,7 +345,8 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
         Ok(())
     }
 
-    /// Makes the changes of a lane, unless it loses to those before it more than it gains; returns what it loses if it does not.
+    /// Makes the changes of a lane, unless it loses more to those before it than it gains. Returns what it loses, or `None` if its
+    /// changes were not made.
     fn keep(&mut self, lambda: f64, number: usize, change: &Change, own: bool) -> Option<f64> {
         let v = self.primal.identical()?;
         self.gained += change.gain;
