@@ -231,7 +231,7 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
         (
             "trained on",
             format!(
-                "{} examples, fingerprint {:.16}…",
+                "{} examples, fingerprint {:.23}…",
                 thousands(p.examples as u64),
                 p.fingerprint
             ),

@@ -197,8 +197,10 @@ type CsrAndNumbers<'py> = (
 /// columns, and the number that each line begins with.
 #[pyfunction]
 pub fn read_libsvm(py: Python<'_>, path: PathBuf) -> PyResult<CsrAndNumbers<'_>> {
+    // On this thread: workers read files side by side, and none should start the threads of a pool for it.
     let read =
-        py.detach(|| libsvm::read_as(Source::open(&path)?, TargetKind::Number)).or_raise()?;
+        py.detach(|| on_threads(1, || libsvm::read_as(Source::open(&path)?, TargetKind::Number)));
+    let read = read.or_raise()?.or_raise()?;
     let rows = read.rows();
     let mut starts = Vec::with_capacity(rows.len() + 1);
     let (mut columns, mut values) =

@@ -12,13 +12,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The items of a group: enough bytes for all lanes of a vector unit, and few where they have to be handed over.
+/// The items of a group. BLAKE3 hashes many kilobytes at once faster than a few; but a shard hands over the bytes of the groups that it
+/// shares with its neighbours, up to two in every section.
 const GROUP: u64 = 64;
 
-/// A group's bytes are hashed when there are so many.
+/// The bytes of a group are collected, and hashed when there are so many or the group ends.
 const FULL: usize = 1 << 16;
 
-/// What comes after a section in the place of a digest: no digest is known that is zero.
+/// What comes after a section: the digests of two sections could otherwise be those of one. No bytes are known whose digest is zero.
 const END: [u8; 32] = [0; 32];
 
 /// A running digest of a data set or of a shard.

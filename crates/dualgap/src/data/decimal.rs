@@ -17,7 +17,7 @@ fn short(text: &[u8]) -> Option<f64> {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
     };
-    // A point may be one of the sixteen characters, and there is a digit.
+    // 16 characters can be 15 digits and a point. Longer texts, and those without a digit, are left to the library.
     if digits.is_empty() || digits.len() > 16 || digits == b"." {
         return None;
     }

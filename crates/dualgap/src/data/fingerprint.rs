@@ -87,8 +87,8 @@ pub(super) fn digest_targets(targets: &Targets, digest: &mut Digest, before: u64
         Targets::Classes(classes) => {
             (0..classes.len()).for_each(|i| digest.text_item(classes.name(i)));
         }
-        // In the normal spelling that numbers and sets have in files, so that fingerprints are those of earlier
-        // versions.
+        // In the normal spelling that numbers and sets have in files: the bytes are those of earlier versions, whose SHA-256 is in
+        // their models.
         Targets::Numbers(numbers) => {
             numbers.values().iter().for_each(|value| digest.text_item(&value.to_string()));
         }
@@ -236,7 +236,8 @@ mod tests {
         assert_ne!(original, data(["a", "b"], [2.0, 1.0]));
     }
 
-    /// Models of earlier versions have fingerprints of names: `2.5` for the number, `9,10` for the set.
+    /// The fingerprints of earlier versions are the SHA-256 of these bytes, where the number 2.5 is the name `2.5` and the set of 9
+    /// and 10 is `9,10`.
     #[test]
     fn numbers_and_sets_have_the_fingerprints_of_their_names() {
         let rows = || Rows::dense(&[vec![1.0], vec![2.0], vec![3.0]]).unwrap();
@@ -252,6 +253,32 @@ mod tests {
         assert_ne!(fingerprint(&bare), fingerprint(&sets));
         let fewer = Examples::unlabelled(rows().select(0..2)).unwrap();
         assert_ne!(fingerprint(&bare), fingerprint(&fewer));
+    }
+
+    /// As docs/model-file.md says it.
+    #[test]
+    fn a_fingerprint_can_be_computed_by_the_documentation() {
+        let rows: Vec<Vec<f64>> = (0..65).map(|i| vec![0.0, f64::from(i)]).collect();
+        let names: Vec<String> = (0..65).map(|i| format!("no. {}", i % 3)).collect();
+        let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+        let data = Examples::new(Rows::dense(&rows).unwrap(), Classes::named(&names)).unwrap();
+        let number = |number: usize| (number as u64).to_le_bytes().to_vec();
+        let text = |text: &str| [&number(text.len())[..], text.as_bytes()].concat();
+        let entry = |x: f64| [&1_u32.to_le_bytes()[..], &x.to_le_bytes()].concat();
+        let row = |row: &Vec<f64>| match row[1] {
+            0.0 => number(0),
+            x => [number(1), entry(x)].concat(),
+        };
+        let group = |bytes: Vec<u8>| blake3::hash(&bytes).as_bytes().to_vec();
+        let mut root = group([text("examples"), number(65), number(2)].concat());
+        let zeros = [0; 32];
+        root.extend(zeros);
+        rows.chunks(64).for_each(|rows| root.extend(group(rows.iter().flat_map(row).collect())));
+        root.extend(zeros);
+        let label = |name: &&str| text(name);
+        names.chunks(64).for_each(|some| root.extend(group(some.iter().flat_map(label).collect())));
+        root.extend(zeros);
+        assert_eq!(fingerprint(&data), format!("blake3-{}", blake3::hash(&root).to_hex()));
     }
 
     #[test]

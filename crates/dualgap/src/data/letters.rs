@@ -49,7 +49,7 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
     let (mut starts, mut folds) = (vec![0], Vec::new());
     let mut word_fold = None; // of the word that has begun
     let name = source.name().to_string();
-    source.each_piece(parse_piece, |(lines, pixels)| {
+    source.each_piece(|piece| Ok(parse_piece(piece)), |(lines, pixels, failed)| {
         for Line { number, letter, ends_word, position, fold } in lines {
             let expected = letters.len() - starts[starts.len() - 1] + 1;
             if position != expected {
@@ -75,7 +75,8 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
                 word_fold = None;
             }
         }
-        rows.append(&pixels)
+        rows.append(&pixels)?;
+        failed.map_or(Ok(()), Err)
     })?;
     if letters.is_empty() {
         return Err(source.file_error("has no letters", "is this a `letter.data` file?"));
@@ -98,18 +99,19 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
     Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })
 }
 
-/// Returns the lines of a piece that are not blank, and their pixels.
-fn parse_piece(piece: &Piece) -> Result<(Vec<Line>, Rows)> {
+/// Returns the lines of a piece that are not blank, and their pixels. If a line cannot be parsed, these are the lines before it, and
+/// its error comes with them: whether they follow on each other is still to be seen, and what is wrong with them is told first.
+fn parse_piece(piece: &Piece) -> (Vec<Line>, Rows, Option<Error>) {
     let (mut lines, mut rows, mut row) = (Vec::new(), Rows::sparse(), Vec::new());
-    piece.each_line(|number, line| {
+    let parsed = piece.each_line(|number, line| {
         if !line.trim().is_empty() {
             let parsed = parse(number, line, &mut row);
             lines.push(parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))?);
             rows.push_sparse(&row);
         }
         Ok(())
-    })?;
-    Ok((lines, rows))
+    });
+    (lines, rows, parsed.err())
 }
 
 fn parse(number: u64, line: &str, row: &mut Vec<(u32, f64)>) -> Result<Line, Complaint> {
@@ -189,6 +191,7 @@ mod tests {
     #[test]
     fn mistakes_name_the_line() {
         let good = text(&[("a", -1, 1, 0, &[])]);
+        let out_of_place = text(&[("a", 2, 1, 0, &[]), ("b", -1, 3, 0, &[])]);
         for (bad, what) in [
             (text(&[("a", 2, 1, 0, &[]), ("b", -1, 3, 0, &[])]), "letters:2: position 3"),
             (text(&[("a", 2, 1, 0, &[]), ("b", -1, 2, 1, &[])]), "letters:2: fold 1 within"),
@@ -196,6 +199,7 @@ mod tests {
             (good.replace("\t0\t\n", "\t2\t\n"), "letters:1: pixel 128 is `2`"),
             (good.replace("\t0\t\n", "\n"), "letters:1: 133 columns"),
             (text(&[("a", -1, 1, 12, &[])]), "letters:1: fold 12"),
+            (out_of_place + "1\tb\n", "letters:2: position 3"),
             (String::new(), "letters: has no letters"),
         ] {
             let message = read_text(&bad).unwrap_err().to_string();

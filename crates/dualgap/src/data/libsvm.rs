@@ -185,22 +185,27 @@ impl Part {
         piece.each_line(|number, line| {
             let line = line.split('#').next().unwrap_or_default();
             let parsed = self.push(line, known, kind, &mut row);
-            parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))
+            if parsed.map_err(|(message, remedy)| piece.error(number, message, remedy))? {
+                // A line may have most of a large file.
+                self.rows.try_reserve(row.len())?;
+                self.rows.push_sparse(&row);
+            }
+            Ok(())
         })?;
         Ok(self)
     }
 
-    /// Adds a line without its comment, unless it is blank.
+    /// Adds a line without its comment, unless it is blank, but for its features, which come into `row`; returns whether it did.
     fn push(
         &mut self,
         line: &str,
         known: Option<Vocabulary<'_>>,
         kind: TargetKind,
         row: &mut Vec<(u32, f64)>,
-    ) -> Result<(), Complaint> {
+    ) -> Result<bool, Complaint> {
         let sets = kind == TargetKind::Set;
         let mut tokens = line.split_ascii_whitespace().peekable();
-        let Some(first) = tokens.peek() else { return Ok(()) };
+        let Some(first) = tokens.peek() else { return Ok(false) };
         let has_label = (known.is_none() && !sets) || !is_feature(first);
         if *self.labelled.get_or_insert(has_label) != has_label && !sets {
             let what =
@@ -223,8 +228,7 @@ impl Part {
             row.retain(|&(index, _)| (index as usize) < known.features);
             self.unseen.features += (met - row.len()) as u64;
         }
-        self.rows.push_sparse(row);
-        Ok(())
+        Ok(true)
     }
 
     /// Adds what later lines have but for their rows.

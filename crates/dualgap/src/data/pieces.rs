@@ -5,7 +5,7 @@
 //! whatever the number of threads, and of several faults the first one of the file is told.
 
 use super::Source;
-use super::source::{Encoding, LONGEST_LINE, line_of};
+use super::source::{BUFFER, Encoding, LONGEST_LINE, line_of};
 use crate::linalg::parallel;
 use crate::{Error, Result};
 use std::io::{BufRead, ErrorKind};
@@ -61,7 +61,8 @@ impl Source<'_> {
                     fault = Some(error);
                     break;
                 }
-                Ok(buffer) => buffer,
+                // Text in memory comes as a whole, and is to become pieces too.
+                Ok(buffer) => &buffer[..buffer.len().min(BUFFER)],
             };
             if let Err(error) = bytes.try_reserve(buffer.len()) {
                 fault = Some(error.into());
@@ -103,8 +104,12 @@ impl Source<'_> {
         let mut pieces = Vec::new();
         // Whatever is wrong after a piece is told after what is wrong in it.
         while pieces.len() < count && (pieces.is_empty() || self.failed.is_none()) {
-            let Some(piece) = self.next_piece()? else { break };
-            pieces.push(piece);
+            match self.next_piece() {
+                Ok(Some(piece)) => pieces.push(piece),
+                Ok(None) => break,
+                Err(error) if pieces.is_empty() => return Err(error),
+                Err(error) => self.failed = Some(error),
+            }
         }
         Ok(pieces)
     }
@@ -187,7 +192,9 @@ mod tests {
     fn pieces_have_the_lines_of_the_file_on_any_number_of_threads() {
         for text in [long("\n"), long("\r\n"), format!("\u{feff}{}last", long("\n\n"))] {
             let expected = one_by_one(text.as_bytes());
-            assert!(text.len() > 20 * PIECE);
+            let mut source = Source::from_bytes("test", text.as_bytes()).unwrap();
+            let pieces = std::iter::from_fn(|| source.next_piece().unwrap()).count();
+            assert!(pieces > 12, "{pieces} pieces are not enough for all threads");
             for threads in [1, 2, 3] {
                 assert_eq!(in_pieces(text.as_bytes(), threads, "-").unwrap(), expected);
             }
@@ -198,6 +205,23 @@ mod tests {
         #[test]
         fn short_texts_too(text in "[a\r\n]{0,12}", threads in 1..3_usize) {
             prop_assert_eq!(in_pieces(text.as_bytes(), threads, "-").unwrap(), one_by_one(text.as_bytes()));
+        }
+    }
+
+    /// A line that is longer than a piece, and has no end: it comes as an error, without a piece.
+    #[test]
+    fn a_line_that_is_cut_off_does_not_hide_what_is_wrong_before_it() {
+        // The second piece begins with the line.
+        let text = format!("{}refused\n{}", "ok\n".repeat(PIECE / 2), "x".repeat(3 * PIECE));
+        let number = PIECE / 2 + 1;
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let packed = encoder.finish().unwrap();
+        let damaged = &packed[..packed.len() - 9];
+        for threads in [1, 2, 3] {
+            let told = |word| in_pieces(damaged, threads, word).unwrap_err().to_string();
+            assert!(told("refused").starts_with(&format!("test:{number}: refused")));
+            assert!(told("-").starts_with(&format!("test:{}: cannot be read", number + 1)));
         }
     }
 

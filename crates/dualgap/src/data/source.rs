@@ -116,7 +116,7 @@ enum Compression {
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The size of the buffer: larger than almost any line, and a few pages; reading is never the slow part.
-const BUFFER: usize = 1 << 16;
+pub(super) const BUFFER: usize = 1 << 16;
 
 impl<'a> Source<'a> {
     /// Opens a file, or standard input for `-`; its first bytes decide whether it is compressed, not its name. A PREFIX
@@ -164,6 +164,7 @@ impl<'a> Source<'a> {
             Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
         };
         let head = reader.fill_buf().map_err(unreadable)?;
+        let ended = head.is_empty();
         let form = if DATA_FILE.begins(head) { Form::Unmapped } else { Form::Lines };
         let compression =
             MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
@@ -183,7 +184,7 @@ impl<'a> Source<'a> {
         };
         Ok(Self {
             name,
-            reader: Guarded { inner: boxed, unchecked: 0, buffered: 0 },
+            reader: Guarded { inner: boxed, unchecked: 0, buffered: 0, ended },
             line: Vec::new(),
             number: 0,
             encoding: Encoding::Utf8,
@@ -404,17 +405,23 @@ pub fn is_stdin(path: &Path) -> bool {
 }
 
 /// A reader that checks the free memory at regular intervals, because the data that are read grow with the text:
-/// without the check a failed allocation would end the program without a message.
+/// without the check a failed allocation would end the program without a message. It reads no further than the end: a terminal would
+/// wait for text once more.
 pub(super) struct Guarded<R> {
     inner: R,
     /// The number of bytes since the last check.
     unchecked: usize,
     /// The number of bytes that were read ahead.
     buffered: usize,
+    /// Whether the end has been read.
+    ended: bool,
 }
 
 impl<R: BufRead> BufRead for Guarded<R> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.ended {
+            return Ok(&[]);
+        }
         if self.unchecked >= CHECKED_EVERY {
             self.unchecked = 0;
             if !has_headroom() {
@@ -423,6 +430,7 @@ impl<R: BufRead> BufRead for Guarded<R> {
         }
         let buffer = self.inner.fill_buf()?;
         self.buffered = buffer.len();
+        self.ended = buffer.is_empty();
         Ok(buffer)
     }
 
@@ -509,6 +517,35 @@ mod tests {
             assert_eq!(source.next_line().unwrap(), Some("a 1"));
         }
         assert!(lines(b"").unwrap().is_empty());
+    }
+
+    /// What somebody types, line by line; an empty one is the end, after which one could type on.
+    struct Terminal(Vec<&'static str>);
+
+    impl Read for Terminal {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.0.remove(0).as_bytes().read(to)
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_terminal_is_typed_once() {
+        let typed = |parts: &[&'static str]| {
+            Source::new("terminal".into(), BufReader::new(Terminal(parts.to_vec()))).unwrap()
+        };
+        for parts in [&["a\n", "b\n", ""][..], &["a\nb\n", ""], &["a\n", "b", ""]] {
+            let (mut lines, mut source) = (Vec::new(), typed(parts));
+            while let Some(line) = source.next_line().unwrap() {
+                lines.push(line.to_string());
+            }
+            assert_eq!(lines, ["a", "b"]);
+            assert!(source.next_line().unwrap().is_none());
+            let mut source = typed(parts);
+            assert!(source.next_piece().unwrap().is_some());
+            assert!(source.next_piece().unwrap().is_none());
+        }
+        assert!(typed(&[""]).next_line().unwrap().is_none());
+        assert!(typed(&[""]).next_piece().unwrap().is_none());
     }
 
     #[test]

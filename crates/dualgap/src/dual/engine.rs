@@ -536,20 +536,30 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
     }
 
+    /// Has no thread start for a lane.
+    #[cfg(test)]
+    pub(super) fn lanes_without_threads(&mut self) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.refuse_threads();
+        }
+    }
+
     /// Makes the next visits in lanes, if there are some; returns how many.
     fn visit_in_lanes(&mut self, most: u64, cached: bool) -> Result<u64> {
         let Self { problem, slots, order, primal, points, visits, gained, .. } = self;
         let Some(lanes) = &mut self.lanes else { return Ok(0) };
-        let count = lanes.ahead().min(most);
-        if count == 0 {
+        let most = lanes.ahead().min(most) as usize;
+        if most == 0 {
             return Ok(0);
         }
-        let next = |_| if cached { order.next_known() } else { order.next_block() };
-        let plan = |i: usize| {
-            let work = visits.work(problem.blocks, i, &points[i], cached);
-            Planned::new(i, work, std::mem::take(&mut points[i]))
-        };
-        let mut planned: Vec<_> = (0..count).map(next).map(plan).collect();
+        let (mut planned, mut work) = (Vec::with_capacity(most), 0.0);
+        while planned.len() < most && !lanes.is_enough(planned.len(), work) {
+            let i = if cached { order.next_known() } else { order.next_block() };
+            let of_visit = visits.work(problem.blocks, i, &points[i], cached);
+            planned.push(Planned::new(i, of_visit, std::mem::take(&mut points[i])));
+            work += of_visit;
+        }
+        let count = planned.len() as u64;
         let done = lanes.run((problem, visits, cached), &mut planned, primal, &mut slots[0]);
         for Planned { block, point, outcome, gain, .. } in planned {
             points[block] = point;

@@ -110,7 +110,8 @@ impl Shrinking {
     }
 
     /// Sets the pace; `visited` are the blocks of this round so far. A state that was stored under a more patient pace has blocks
-    /// among them that this one would have left out: they take part in the next round.
+    /// among them that this one would have left out: they take part in the next round. One that was stored under a less patient
+    /// pace, or was forged, has left out blocks that this one would not have: they stay so, or a later round would have them twice.
     pub fn set_pace(&mut self, pace: Pace, visited: &[usize]) {
         self.pace = pace;
         let mut out = vec![false; self.idle.len()];
@@ -119,6 +120,8 @@ impl Shrinking {
         for &i in visited {
             if !out[i] && self.idle[i] > patience {
                 self.idle[i] = 0;
+            } else if out[i] {
+                self.idle[i] = self.idle[i].max(patience.saturating_add(1));
             }
         }
     }
@@ -192,10 +195,10 @@ impl Shrinking {
         self.wake_all(sequence);
     }
 
-    /// Whether the state is consistent and every block will be visited again.
-    pub fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
+    /// Whether the state is consistent, every block will be visited again, and no round has one twice. The blocks of this round are
+    /// some that were visited and some that are ahead.
+    pub fn is_sound(&self, blocks: usize, (visited, ahead): (&[usize], &[usize])) -> bool {
         let mut seen = vec![false; blocks];
-        sequence.iter().for_each(|&i| seen[i] = true);
         let left_out = || self.back.iter().flatten().chain(&self.waiting);
         let waits = |i: usize| self.idle[i] & Self::WAITS != 0;
         self.round < 1 << 60
@@ -205,13 +208,57 @@ impl Shrinking {
             && self.again < 1 << 60
             && self.idle.iter().all(|&idle| idle & !Self::WAITS <= Self::MOST_IDLE)
             && self.back.len() == Self::RING
-            && left_out().count() <= blocks
             && left_out().all(|&i| i < blocks)
+            && ahead.iter().chain(left_out()).all(|&i| !std::mem::replace(&mut seen[i], true))
             && self.waiting.iter().all(|&i| waits(i))
             && (0..blocks).filter(|&i| waits(i)).count() == self.waiting.len()
             && {
-                left_out().for_each(|&i| seen[i] = true);
+                // They may be left out of the next rounds.
+                visited.iter().for_each(|&i| seen[i] = true);
                 seen.iter().all(|&seen| seen)
             }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_with_a_block_in_two_places_is_not_sound() {
+        let sequence = [0, 1, 2, 3];
+        let mut honest = Shrinking::new(6);
+        honest.back[5] = vec![4, 0];
+        honest.idle[5] = Shrinking::WAITS;
+        honest.waiting = vec![5];
+        let is_sound = |state: &Shrinking, next: usize| state.is_sound(6, sequence.split_at(next));
+        assert!(is_sound(&honest, 1), "block 0 was visited and left out");
+        assert!(!is_sound(&honest, 0), "block 0 is ahead and left out");
+        let is_sound = |change: &dyn Fn(&mut Shrinking)| {
+            let mut state = honest.clone();
+            change(&mut state);
+            state.is_sound(6, sequence.split_at(1))
+        };
+        assert!(is_sound(&|_| ()));
+        assert!(!is_sound(&|state| state.back[5].push(4)));
+        assert!(!is_sound(&|state| state.back[9].push(4)));
+        assert!(!is_sound(&|state| state.back[9].push(3)));
+        assert!(!is_sound(&|state| state.back[9].push(5)));
+        assert!(!is_sound(&|state| state.waiting.push(5)));
+        assert!(!is_sound(&|state| state.back[5].clear()), "block 4 is nowhere");
+    }
+
+    // Which blocks this pace would have left out is known once it is set.
+    #[test]
+    fn a_block_that_another_pace_has_left_out_is_in_no_round_twice() {
+        let mut state = Shrinking::new(3);
+        state.idle = vec![1, 0, 1];
+        state.back[1] = vec![0, 2];
+        let mut sequence = vec![0, 1];
+        assert!(state.is_sound(3, (&sequence, &[])));
+        state.set_pace(Pace::Patient, &sequence);
+        state.wake(&mut sequence);
+        sequence.sort_unstable();
+        assert_eq!(sequence, [0, 1, 2]);
     }
 }

@@ -1,8 +1,8 @@
 //! Threads that do a piece each at the same time, and wait for each other in between.
 
 use super::parallel::Alone;
-use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// How often a thread looks for the others before it leaves its core to them: some microseconds.
 const LOOKS: usize = 4096;
@@ -66,11 +66,13 @@ impl Drop for Leaves<'_> {
 }
 
 /// Calls `work` for every part at the same time, for the first one on this thread and for each other on one of its own: unlike
-/// the tasks of a pool, which may have to wait for each other's end, they can meet at the gate.
+/// the tasks of a pool, which may have to wait for each other's end, they can meet at the gate. If a thread cannot be started this is
+/// an error, and of two parts nothing has been done.
 pub(crate) fn together<P: Send>(
+    builder: fn() -> Builder,
     parts: &mut [P],
     work: &(dyn Fn(&mut P, &Gate) + Sync),
-) -> Result<()> {
+) -> std::io::Result<()> {
     let gate = Gate::new(parts.len());
     let on_part = |part: &mut P| {
         let (_alone, _leaves) = (Alone::set(true), Leaves(&gate));
@@ -79,11 +81,8 @@ pub(crate) fn together<P: Send>(
     let Some((first, others)) = parts.split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
         for part in others {
-            let started = std::thread::Builder::new().spawn_scoped(scope, || on_part(part));
-            started.map_err(|error| {
-                gate.gone.store(true, Ordering::Relaxed);
-                Error::setting(format!("no threads can be started: {error}")).caused_by(error)
-            })?;
+            let started = builder().spawn_scoped(scope, || on_part(part));
+            started.inspect_err(|_| gate.gone.store(true, Ordering::Relaxed))?;
         }
         on_part(first);
         Ok(())
@@ -100,7 +99,7 @@ mod tests {
         for threads in 1..5 {
             let sum = AtomicU64::new(0);
             let mut seen = vec![Vec::new(); threads];
-            together(&mut seen, &|seen, gate| {
+            together(Builder::new, &mut seen, &|seen, gate| {
                 for _ in 0..50 {
                     sum.fetch_add(1, Ordering::Relaxed);
                     assert!(gate.meet());
@@ -115,9 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn of_two_parts_nothing_is_done_if_there_is_no_thread() {
+        let mut parts = [0, 0];
+        let none = || Builder::new().stack_size(1 << 60);
+        assert!(together(none, &mut parts, &|part, _| *part = 1).is_err());
+        assert_eq!(parts, [0, 0]);
+        assert!(together(none, &mut parts[..1], &|part, _| *part = 1).is_ok());
+        assert_eq!(parts, [1, 0]);
+    }
+
+    #[test]
     #[should_panic(expected = "a scoped thread panicked")]
     fn a_panic_ends_all() {
-        let _ = together(&mut [0, 1, 2], &|part, gate| {
+        let _ = together(Builder::new, &mut [0, 1, 2], &|part, gate| {
             assert!(*part != 1, "one of them");
             while gate.meet() {}
         });

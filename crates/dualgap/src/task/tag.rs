@@ -138,7 +138,8 @@ pub(super) fn tag<S: Structure>(
         ));
     }
     if (tagging.input, tagging.output) == (InputForm::Columns, OutputForm::Columns) {
-        return write_predictions(model, source, &Request::default(), sink);
+        let predict = || write_predictions(model, source, &Request::default(), sink);
+        return install(&pool, predict);
     }
     let extractor = Extractor::new(recipe, model.names.vocabulary())?;
     let inputs = extractor.inputs();
@@ -175,7 +176,7 @@ pub(super) fn tag<S: Structure>(
     if tagging.input == InputForm::Columns {
         let mut portions = extractor.portions(source)?;
         extractor.has_labels(&portions)?;
-        while let Some(sentences) = portions.next_portion()? {
+        while let Some(sentences) = install(&pool, || portions.next_portion())? {
             let read: Vec<Read> =
                 sentences.iter().map(|sentence| of_columns(sentence, &extractor)).collect();
             answer(&sentences, &read, sink)?;

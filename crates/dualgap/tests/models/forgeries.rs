@@ -309,6 +309,15 @@ proptest! {
             None => s.order.sequence.clear(),
         }), "blocks that nobody wakes");
         prop_assert!(refused(&|s| match &mut s.order.sleep {
+            Some(sleep) => {
+                let left_out = sleep.back.iter().flatten().chain(&sleep.waiting);
+                let twice = s.order.sequence.iter().chain(left_out).next().copied().unwrap();
+                s.order.next = 0;
+                sleep.back[i].push(twice);
+            }
+            None => s.order.sequence.clear(),
+        }), "a block that a round may have twice");
+        prop_assert!(refused(&|s| match &mut s.order.sleep {
             Some(sleep) if i.is_multiple_of(2) => sleep.reach = 6,
             Some(sleep) => sleep.awake = sleep.again + 1,
             None => s.order.sequence.clear(),

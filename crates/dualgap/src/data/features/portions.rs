@@ -14,6 +14,8 @@ pub struct Portions<'a> {
     first: Option<Sentence>,
     columns: usize,
     conllu: bool,
+    /// What was wrong after the last portion.
+    failed: Option<Error>,
 }
 
 impl<'a> Portions<'a> {
@@ -30,7 +32,7 @@ impl<'a> Portions<'a> {
             ));
         };
         let conllu = reader.tabs() && first.is_conllu();
-        Ok(Self { columns: first.width(), reader, first: Some(first), conllu })
+        Ok(Self { columns: first.width(), reader, first: Some(first), conllu, failed: None })
     }
 
     /// Whether the file looks like one of CoNLL-U, by its first sentence.
@@ -80,18 +82,35 @@ impl<'a> Portions<'a> {
     }
 
     /// Returns the next sentences, or `None` after the last. Of a stream these are the sentences that are there, so
-    /// that nothing waits for what nobody has written yet.
+    /// that nothing waits for what nobody has written yet. An error comes after the sentences before it, so that what is wrong with
+    /// their labels is told first.
     pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
-        let live = self.is_live();
-        // A part for every thread: each has names of its own until it is merged, so there are never more of them.
-        while portion.len() < PART * parallel::threads()
-            && (!live || portion.is_empty() || self.reader.has_sentence()?)
-            && let Some(sentence) = self.reader.next_sentence()?
-        {
-            portion.push(sentence);
+        // A part for every thread, and no more: every part numbers its features by itself, and keeps their names until it is merged.
+        while portion.len() < PART * parallel::threads() {
+            match self.next_of_portion(portion.is_empty()) {
+                Ok(Some(sentence)) => portion.push(sentence),
+                Ok(None) => break,
+                Err(error) if portion.is_empty() => return Err(error),
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
+            }
         }
         Ok((!portion.is_empty()).then_some(portion))
+    }
+
+    /// Returns the next sentence of a portion, or `None` if there is none; of a stream, only the first one is waited for.
+    fn next_of_portion(&mut self, first: bool) -> Result<Option<Sentence>> {
+        if first || !self.is_live() || self.reader.has_sentence()? {
+            self.reader.next_sentence()
+        } else {
+            Ok(None)
+        }
     }
 
     /// Returns an error about the file as a whole.

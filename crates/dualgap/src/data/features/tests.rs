@@ -160,3 +160,17 @@ fn too_few_columns_and_bad_templates_are_told() {
     let error = read_training(source("a\tb\tO\nc\td\t\n"), &recipe(1)).unwrap_err();
     assert!(error.to_string().starts_with("columns:2: the label is empty"), "{error}");
 }
+
+#[test]
+fn of_several_faults_the_first_of_the_file_is_told() {
+    let text = "a\tb\tO\n\nc\td\t\n\ne\tf\tO\n\ng\th\n";
+    let good_labels = text.replace("d\t", "d\tO");
+    let (data, trained) = read_training(source(TEXT), &recipe(1)).unwrap();
+    let extractor = Extractor::new(&trained, data.vocabulary()).unwrap();
+    let training = |text: &str| read_training(source(text), &recipe(1)).err().unwrap().to_string();
+    let known = |text: &str| extractor.read(source(text)).err().unwrap().to_string();
+    for told in [&training as &dyn Fn(&str) -> String, &known] {
+        assert!(told(text).starts_with("columns:3: the label is empty"), "{}", told(text));
+        assert!(told(&good_labels).starts_with("columns:7: 2 columns"), "{}", told(&good_labels));
+    }
+}

@@ -8,16 +8,16 @@
 //!                                otherwise taken back, its points too
 //! ```
 //!
-//! A lane l with changes Δ_l gains g_l at the v of the beginning, and g_l − λ⟨Δ_l, Δ⟩ after changes Δ of others, so that keeping
-//! it is decided by one product, and the dual never falls. Steps are exact in their own lane and miss the visits of the others in
-//! the same round, of which there are few: after so many that they lose much to each other, lanes become shorter (`policy`).
+//! A lane l with changes Δ_l gains g_l at the v of the beginning, and g_l − λ⟨Δ_l, Δ⟩ after changes Δ of others. So one product
+//! decides whether the lane is kept, and the dual never falls. A step takes account of all visits before it in its own lane, and of
+//! none in the other lanes of the round. Where lanes lose much of their gains by that, they become shorter (`policy`).
 //!
 //! Every thread has a copy of v, in which it makes the changes of all lanes in their order. So the copies are equal bit for bit
 //! after every round, and the result does not depend on the number of threads: one thread visits one lane after the other, and
 //! takes its changes back in between.
 //!
-//! Threads meet every hundred microseconds or so. Where the cores have other work, too, each meeting waits for the scheduler: when
-//! the threads wait for half of their time, the first makes the next series alone, and the result is the same.
+//! Threads meet every hundred microseconds or so. Where the cores have other work too, each meeting waits for the scheduler. When
+//! the threads have waited for half of their time, the first one makes the next series alone; the result is the same.
 
 mod policy;
 #[cfg(test)]
@@ -33,6 +33,7 @@ use crate::linalg::together::{Gate, together};
 use crate::term::Link;
 use crate::{Error, Result};
 use std::sync::{PoisonError, RwLock};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The number of lanes. It is a number of the method, not of the machine.
@@ -44,8 +45,10 @@ const MOST_ALONE: u32 = 256;
 /// What lanes need besides the engine.
 pub struct Lanes<B: Blocks, L> {
     pub policy: LanePolicy,
-    /// The multiplications of a visit.
-    work: f64,
+    /// The multiplications of a visit, if the blocks say how many a pass takes.
+    work: Option<f64>,
+    /// How threads are started.
+    builder: fn() -> Builder,
     /// What every thread but the first has of its own.
     others: Vec<(Primal<L>, Slot<B>)>,
     /// The changes of every lane, for rounds of even and of odd number: while some still read those of a round, others are in
@@ -117,10 +120,11 @@ impl<B: Blocks, L: Link> Lanes<B, L> {
     pub fn new(blocks: &B, policy: LanePolicy) -> Self {
         let change = || Change { journal: Journal::new(blocks.dim()), product: 0.0, gain: 0.0 };
         let of_round = || (0..LANES).map(|_| RwLock::new(change())).collect();
-        let work = blocks.pass_work().unwrap_or(0.0) / blocks.len() as f64;
+        let work = blocks.pass_work().map(|work| (work / blocks.len() as f64).max(1.0));
         Self {
             policy,
-            work: work.max(1.0),
+            work,
+            builder: Builder::new,
             others: Vec::new(),
             changes: [of_round(), of_round()],
             alone: 0,
@@ -134,9 +138,23 @@ impl<B: Blocks, L: Link> Lanes<B, L> {
         self.alone = series;
     }
 
-    /// Returns how many of the next visits go in lanes.
+    /// Has no other thread start.
+    #[cfg(test)]
+    pub fn refuse_threads(&mut self) {
+        self.builder = || Builder::new().stack_size(1 << 60);
+    }
+
+    /// Returns how many of the next visits go in lanes at most.
     pub fn ahead(&self) -> u64 {
         self.policy.ahead(LANES as u64, self.work)
+    }
+
+    /// Whether a series ends after so many visits with this work. Where the blocks do not say how many multiplications a pass takes,
+    /// what each visit takes is known once it is planned.
+    pub fn is_enough(&self, visits: usize, work: f64) -> bool {
+        self.work.is_none()
+            && visits.is_multiple_of(LANES * self.policy.length())
+            && work > policy::WORK
     }
 
     /// Makes these visits.
@@ -158,7 +176,7 @@ impl<B: Blocks, L: Link> Lanes<B, L> {
         let others = &mut self.others[..threads - 1];
         primal.equal(others.iter_mut().map(|(own, _)| own));
         let others = others.iter_mut().map(|(primal, slot)| (primal, slot));
-        let mut workers: Vec<Worker<'_, B, L>> = std::iter::once((primal, slot))
+        let mut workers: Vec<Worker<'_, B, L>> = std::iter::once((&mut *primal, &mut *slot))
             .chain(others)
             .map(|(primal, slot)| Worker {
                 primal,
@@ -186,7 +204,13 @@ impl<B: Blocks, L: Link> Lanes<B, L> {
             }
         }
         let (changes, begin) = (&self.changes, Instant::now());
-        together(&mut workers, &|worker, gate| worker.run(&series, changes, gate))?;
+        let work = |worker: &mut Worker<'_, B, L>, gate: &Gate| worker.run(&series, changes, gate);
+        if together(self.builder, &mut workers, &work).is_err() {
+            // There are no more threads for now, and of two lanes none has begun: one thread makes the same visits.
+            drop(workers);
+            self.alone = MOST_ALONE;
+            return self.run((problem, visits, cached), planned, primal, slot);
+        }
         let failed = workers.iter_mut().filter_map(|worker| worker.failure.take());
         if let Some((_, error)) = failed.min_by_key(|&(visit, _)| visit) {
             return Err(error);
@@ -223,12 +247,14 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
     ) {
         for (round, mut lanes) in std::mem::take(&mut self.rounds).into_iter().enumerate() {
             let changes = &changes[round % 2];
-            // Backwards: the changes of the first lane stay in v.
+            let failed = self.failure.is_some();
+            // Backwards: the changes of the first lane stay in v. So its failure, which comes before that of another lane in the order
+            // of the visits, replaces it.
             for lane in lanes.iter_mut().rev() {
                 // Nobody else has the changes of this lane, so the lock is free; and after a panic they are of no use.
                 let mut change =
                     changes[lane.number].write().unwrap_or_else(PoisonError::into_inner);
-                self.visit(series, lane, &mut change);
+                self.visit(series, lane, &mut change, failed);
             }
             let begin = Instant::now();
             if !gate.meet() {
@@ -239,20 +265,29 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
                 let change = change.read().unwrap_or_else(PoisonError::into_inner);
                 let mut own = lanes.iter_mut().filter(|lane| lane.number == number);
                 let own = own.next();
-                let kept = self.keeps(series.problem.lambda, number, &change, own.is_some());
-                if let Some(lane) = own.filter(|_| !kept) {
-                    lane.visits.iter_mut().for_each(Planned::take_back);
+                let lost = self.keep(series.problem.lambda, number, &change, own.is_some());
+                match (own, lost) {
+                    (Some(lane), None) => lane.visits.iter_mut().for_each(Planned::take_back),
+                    (Some(lane), Some(lost)) => {
+                        // The gain of the lane as a whole is known, and not what of it each visit has lost.
+                        if let Some(first) = lane.visits.first_mut() {
+                            first.gain -= lost;
+                        }
+                    }
+                    (None, _) => {}
                 }
             }
         }
     }
 
-    /// Visits the blocks of a lane. Its changes go from v into `change`; those of the first lane stay in v as well.
+    /// Visits the blocks of a lane, unless a round before has failed. Its changes go from v into `change`; those of the first lane
+    /// stay in v as well.
     fn visit(
         &mut self,
         series: &Series<'_, '_, B, L>,
         lane: &mut Lane<'_, B::Point>,
         change: &mut Change,
+        failed: bool,
     ) {
         change.gain = 0.0;
         let notes = lane.number > 0 || series.shared;
@@ -260,7 +295,7 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
             change.journal.begin(self.primal.v());
             self.primal.keep(Some(std::mem::take(&mut change.journal)));
         }
-        if self.failure.is_none() {
+        if !failed {
             let may_be_taken_back = lane.number > 0;
             for (planned, later) in lane.visits.iter_mut().zip(lane.first..) {
                 if may_be_taken_back {
@@ -310,15 +345,16 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
         Ok(())
     }
 
-    /// Makes the changes of a lane, unless it loses to those before it more than it gains; returns whether it did.
-    fn keeps(&mut self, lambda: f64, number: usize, change: &Change, own: bool) -> bool {
-        let Some(v) = self.primal.identical() else { return false };
+    /// Makes the changes of a lane, unless it loses more to those before it than it gains. Returns what it loses, or `None` if its
+    /// changes were not made.
+    fn keep(&mut self, lambda: f64, number: usize, change: &Change, own: bool) -> Option<f64> {
+        let v = self.primal.identical()?;
         self.gained += change.gain;
         if number == 0 {
             if !own {
                 change.journal.copy_to(v);
             }
-            return true;
+            return Some(0.0);
         }
         let lost = lambda * (change.journal.dot(v) - change.product);
         self.lost += lost;
@@ -326,7 +362,7 @@ impl<B: Blocks, L: Link> Worker<'_, B, L> {
         if keeps {
             change.journal.repeat(v);
         }
-        keeps
+        keeps.then_some(lost)
     }
 }
 

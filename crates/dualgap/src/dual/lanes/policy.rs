@@ -21,7 +21,7 @@ const LONGEST_WAIT: u64 = 64;
 const ROUNDS: u64 = 32;
 
 /// The multiplications of a series at most, some tenths of a second: a run listens to signals and limits between two of them.
-const WORK: f64 = 1e8;
+pub(super) const WORK: f64 = 1e8;
 
 /// The part of a checkpoint that lanes need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,14 +49,15 @@ impl LanePolicy {
         self.length as usize
     }
 
-    /// Returns how many of the next visits go in lanes, of which there are so many, if a visit takes so many multiplications.
-    pub fn ahead(&self, lanes: u64, work: f64) -> u64 {
+    /// Returns how many of the next visits go in lanes at most, of which there are so many, if a visit takes so many multiplications;
+    /// `None` if nobody knows.
+    pub fn ahead(&self, lanes: u64, work: Option<f64>) -> u64 {
         if self.wait > 0 {
             return 0;
         }
         let round = lanes * self.length;
-        let rounds = (WORK / (work * round as f64)).clamp(1.0, ROUNDS as f64) as u64;
-        round * rounds
+        let of_work = |work: f64| (WORK / (work * round as f64)).clamp(1.0, ROUNDS as f64) as u64;
+        round * work.map_or(ROUNDS, of_work)
     }
 
     /// Records visits without lanes.

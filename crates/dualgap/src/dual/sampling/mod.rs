@@ -180,7 +180,7 @@ impl Order {
             })
             && self.sequence.iter().all(|&i| i < blocks && !std::mem::replace(&mut seen[i], true))
             && match &self.shrinking {
-                Some(shrinking) => shrinking.is_sound(blocks, &self.sequence),
+                Some(shrinking) => shrinking.is_sound(blocks, self.sequence.split_at(self.next)),
                 None => self.sequence.len() == blocks,
             }
     }
