@@ -253,6 +253,8 @@ fn held_by(fitted: Fitted<'_>) -> crf::Held<'_> {
 
 impl Structure for Chain {
     const NAME: &'static str = "chain";
+    /// The model of a tagger is large and sparse: half the bits of its weights are half the file.
+    const COMPACT: bool = true;
     const SEQUENCES: bool = true;
     type Data = Sequences;
     /// The label of each position.
