@@ -315,6 +315,7 @@ pub(crate) fn refuse_all_but_ridge_and_l1(penalty: &Penalty) -> Result<()> {
 
 /// What data are read for.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Purpose<'n> {
     /// To train on, or to verify a certificate.
     Train,

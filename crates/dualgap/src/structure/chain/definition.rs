@@ -28,6 +28,7 @@ use std::borrow::Cow;
 /// The loss of a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ChainLoss {
     /// The structural hinge: the largest loss of a labeling plus its score, less the score of the truth.
     #[default]
