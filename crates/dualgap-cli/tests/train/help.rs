@@ -14,7 +14,7 @@ const TASKS: [(&str, &str); 10] = [
     ("completion", ""),
     ("matching", ""),
     ("phase-retrieval", ""),
-    ("affine-rank", "--matrix-columns 2"),
+    ("affine-rank", "--matrix-columns 1"),
 ];
 
 /// A value for each option of `train` that takes one.
@@ -75,10 +75,17 @@ const VALUES: [(&str, &str); 51] = [
 /// Of these a task may have one choice: it is then not shown, and may be given all the same.
 const ONE_CHOICE: [&str; 3] = ["ball", "cache", "direction"];
 
+/// A line that declares an option, without its indentation. What is said about one is indented further, and may begin with the name
+/// of another.
+fn declaration(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    (text.starts_with('-') && line.len() - text.len() < 10).then_some(text)
+}
+
 /// The options that a help shows, by their long names.
 fn shown(help: &str) -> BTreeSet<String> {
     let option = |line: &str| {
-        let line = line.trim_start();
+        let line = declaration(line)?;
         let long = line.split_once(", --").filter(|(short, _)| short.len() == 2);
         let name = long.map(|(_, name)| name).or_else(|| line.strip_prefix("--"))?;
         let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
@@ -123,8 +130,10 @@ fn others<'n>(needs: &'n str, name: &str) -> &'n str {
 
 /// The values that a help shows of an option.
 fn values(help: &str, option: &str) -> Vec<String> {
-    let declares = |line: &&str| line.trim_start().starts_with("--");
-    let names = |line: &&str| line.trim_start().starts_with(&format!("--{option} "));
+    let declares = |line: &&str| declaration(line).is_some();
+    let names = |line: &&str| {
+        declaration(line).is_some_and(|line| line.starts_with(&format!("--{option} ")))
+    };
     let of_this = help.lines().skip_while(|line| !names(line)).skip(1);
     let of_this = of_this.take_while(|line| !declares(line));
     let value = |line: &str| Some(line.trim_start().strip_prefix("- ")?.split_once(':')?.0.into());
