@@ -3,7 +3,7 @@
 use crate::args::CompressArgs;
 use crate::places::{check_not_read, check_writable};
 use crate::predict::load;
-use crate::report::{certified_sentence, gap_share};
+use crate::report::{certified_sentence, gap_share, is_crf};
 use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, Tasks, print};
 use dualgap::data::{Source, write_atomically};
@@ -236,7 +236,7 @@ pub fn borrow_witness(model: &mut dyn AnyModel, from: &Path, tasks: &Tasks) -> R
             "name the model that was compressed",
         ));
     }
-    if model.task()["structure"]["loss"] == "log" {
+    if is_crf(model) {
         // What such a file claims is what its own weights prove, and not what those of another do.
         return Err(Error::setting(
             "a conditional random field proves itself: leave out --witness here; `dualgap compress --witness` stores a better dual point",

@@ -10,11 +10,12 @@ use crate::words::{aligned, number, number_rows, percent, scores, set_rows, thou
 use crate::{Outcome, Tasks, print};
 use dualgap::Result;
 use dualgap::data::{Source, Unseen};
-use dualgap::structure::Evaluation;
 use dualgap::structure::evaluation::{
     Calibration, Count, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors, Scores,
     SequenceCalibration, SetEvaluation, SetFigures,
 };
+use dualgap::structure::{Chain, Evaluation};
+use dualgap::task::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -81,7 +82,7 @@ pub fn run(args: &EvalArgs, tasks: &Tasks) -> Result<Outcome> {
         Evaluation::Labels(evaluation) => {
             // A structural SVM has scores, and nobody should wait for probabilities.
             let no_probabilities =
-                model.structure() == "chain" && evaluation.calibration().is_none();
+                model.as_any().is::<Model<Chain>>() && evaluation.calibration().is_none();
             let told = labels(evaluation, &unseen, args.json);
             if no_probabilities && !args.json { told + NO_PROBABILITIES } else { told }
         }

@@ -20,8 +20,9 @@ use dualgap::linalg::memory::reserve_check;
 use dualgap::methods::subgradient;
 use dualgap::run::{Certificate, Stop};
 use dualgap::structure::completion::Centring;
-use dualgap::structure::{Remark, Support};
-use dualgap::task::{AnyModel, Method, Provenance};
+use dualgap::structure::sensing::Measurement;
+use dualgap::structure::{Remark, Sensing, Support};
+use dualgap::task::{AnyModel, Method, Model, Provenance};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -337,8 +338,10 @@ fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
 /// Returns the vector that phase retrieval has found, up to its sign, and what its numbers are called: the largest
 /// singular value and its vector make it. Other models have none.
 fn found_vector(model: &dyn AnyModel) -> Vec<(String, f64)> {
-    let Some(x) = model.fitted().low_rank else { return Vec::new() };
-    if model.words().task != "phase-retrieval" || x.rank() == 0 {
+    let sensing = model.as_any().downcast_ref::<Model<Sensing>>();
+    let squares = sensing.filter(|model| model.task.structure.measured == Measurement::Squares);
+    let Some(x) = squares.and_then(|model| model.low_rank.as_ref()) else { return Vec::new() };
+    if x.rank() == 0 {
         return Vec::new();
     }
     let names = &model.names().dictionary;
@@ -405,7 +408,7 @@ fn ratings_json(model: &dyn AnyModel, top: usize) -> Option<String> {
         entries.map(move |(item, weight)| Largest { factor: factor + 1, item, weight })
     });
     Some(to_json(&RatingsJson {
-        task: "completion",
+        task: model.words().task,
         users: model.names().features,
         items: completion.items.len(),
         dim: model.dim(),

@@ -7,7 +7,7 @@ use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
 use dualgap::dual;
 use dualgap::linalg::parallel::on_threads;
-use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::run::{Budget, Report};
 use dualgap::structure::{Evaluation, Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
 use dualgap::{Error, Result};
@@ -99,21 +99,10 @@ impl<'a, S: Structure> Job<'a, S> {
         Ok(report)
     }
 
-    /// Prepares a model to be saved: the weights of a large and sparse one, such as a tagger, are rounded to 32 bits if that
-    /// leaves within the tolerance what was, and lets no gap grow by more than a thousandth.
+    /// Prepares a model to be saved; see [`Model::compact`].
     pub fn compact(&self, report: &mut Report<Model<S>>, budget: &Budget) -> Result<()> {
         let Report { model, certificate, stop, .. } = report;
-        if S::NAME != "chain" || !model.gains_by_rounding() {
-            return Ok(());
-        }
-        let (before, reached) = (certificate.gap_bound(), *stop == Stop::GapReached);
-        let accept = |new: &Certificate| {
-            let within = |gap: f64| new.gap_bound() <= gap;
-            let relative = budget.relative.is_some_and(|share| within(share * new.primal.abs()));
-            let asked = relative || budget.absolute.is_some_and(within);
-            if reached { asked } else { within(1.001 * before) }
-        };
-        if model.round_to_single(&self.train.data, accept)? {
+        if model.compact(&self.train.data, budget, *stop)? {
             *certificate = model.certificate;
         }
         Ok(())

@@ -64,6 +64,10 @@ pub trait TaskOptions: Debug + Sized {
     /// shown in its help.
     const REFUSES: &'static [(&'static str, &'static str)] = &[];
 
+    /// The values that the task refuses, by the long names of their options, which have values to choose from. They are not shown
+    /// in its help.
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[];
+
     /// Options that are not shown in the help of the task, because it has only one choice.
     const HIDES: &'static [&'static str] = &[];
 

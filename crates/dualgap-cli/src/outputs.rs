@@ -1,8 +1,9 @@
 //! The reports on predictions of several numbers: over all of them, and for each output.
 
 use crate::words::{number, percent, thousands};
+use dualgap::structure::MultiOutput;
 use dualgap::structure::evaluation::{NumberErrors, OutputEvaluation, OutputFigures};
-use dualgap::task::AnyModel;
+use dualgap::task::{AnyModel, Model};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -57,7 +58,7 @@ pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
 
 /// Returns the row with the names of a model's outputs, if it has several.
 pub fn outputs_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
-    if model.words().task != "multioutput" {
+    if !model.as_any().is::<Model<MultiOutput>>() {
         return None;
     }
     let names = model.names().alphabet.names();

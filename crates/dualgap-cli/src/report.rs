@@ -15,12 +15,13 @@ use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::dual;
 use dualgap::methods::{cutting_plane, subgradient};
 use dualgap::run::{Basis, Certificate, Counters, Report, Stop};
+use dualgap::structure::chain::ChainLoss;
 use dualgap::structure::evaluation::{
     LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores, SetFigures,
     Strangers,
 };
-use dualgap::structure::{Evaluation, Remark, RemarkKind};
-use dualgap::task::{AnyModel, Chosen, DualMethod, Method};
+use dualgap::structure::{Chain, Completion, Evaluation, Linear, Remark, RemarkKind, Sensing};
+use dualgap::task::{AnyModel, Chosen, DualMethod, Method, Model};
 use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -394,17 +395,18 @@ pub fn task_row(task: &str, model: &dyn AnyModel) -> String {
 
 /// Returns the loss of one number that a model was trained under, if it was.
 fn scalar_loss(model: &dyn AnyModel) -> Option<ScalarLoss> {
-    match model.structure() {
-        "linear" | "completion" | "sensing" => {
-            serde_json::from_value(model.task()["structure"]["loss"].clone()).ok()
-        }
-        _ => None,
-    }
+    let model = model.as_any();
+    let linear = model.downcast_ref::<Model<Linear>>().map(|model| model.task.structure.loss);
+    let ratings =
+        || model.downcast_ref::<Model<Completion>>().map(|model| model.task.structure.loss);
+    let measured = || model.downcast_ref::<Model<Sensing>>().map(|model| model.task.structure.loss);
+    linear.or_else(ratings).or_else(measured)
 }
 
 /// Whether the model is a conditional random field, which has a solver of its own.
-fn is_crf(model: &dyn AnyModel) -> bool {
-    model.structure() == "chain" && model.task()["structure"]["loss"] == "log"
+pub fn is_crf(model: &dyn AnyModel) -> bool {
+    let chain = model.as_any().downcast_ref::<Model<Chain>>();
+    chain.is_some_and(|model| model.task.structure.loss == ChainLoss::Log)
 }
 
 /// Describes how the data were read, so that the user sees what was guessed.

@@ -2,20 +2,23 @@
 
 use crate::Outcome;
 use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda};
+use crate::choices::{BallName, BinaryLoss, Format, RegressionLoss, SdcaOption, Solver};
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
     AffineArgs, BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs,
     OutputsArgs, PhaseArgs, RegressionArgs,
 };
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory, ValueEnum};
 use dualgap::data::Source;
 use dualgap::structure::Structure;
 use dualgap::task::{Description, Registry};
 use dualgap::term::Penalty;
 use dualgap::{Error, Result};
-use std::ffi::OsString;
+use std::any::TypeId;
+use std::ffi::{OsStr, OsString};
 use std::marker::PhantomData;
 
 /// The tasks that a program knows.
@@ -167,13 +170,20 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
         // The comments on the structs of options are for readers of the code.
         let command = T::augment_args(command).about(about.clone()).long_about(about);
         let unseen = T::REFUSES.iter().map(|(name, _)| *name).chain(T::HIDES.iter().copied());
-        unseen.fold(command, |command, name| match id_of(&command, name) {
+        let command = unseen.fold(command, |command, name| match id_of(&command, name) {
             Some(id) => command.mut_arg(id, |argument| argument.hide(true)),
             // An option of other tasks: known, and not shown, so that the error can say what to do.
             None if verb == Verb::Train => command.arg(
                 Arg::new(name).long(name).num_args(0..=1).allow_hyphen_values(true).hide(true),
             ),
             None => command,
+        });
+        T::REFUSED_VALUES.iter().fold(command, |command, (name, _)| {
+            let refused = refused_values::<T>(name);
+            match id_of(&command, name) {
+                Some(id) => command.mut_arg(id, |argument| without(argument, refused)),
+                None => command,
+            }
         })
     }
 
@@ -192,10 +202,10 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
             }
         }
         match verb {
-            Verb::Train => go::<TrainArgs, T>(matches),
-            Verb::Cv => go::<CvArgs, T>(matches),
-            Verb::Path => go::<PathArgs, T>(matches),
-            Verb::Appraise => go::<AppraiseArgs, T>(matches),
+            Verb::Train => go::<TrainArgs, T>(&command, matches),
+            Verb::Cv => go::<CvArgs, T>(&command, matches),
+            Verb::Path => go::<PathArgs, T>(&command, matches),
+            Verb::Appraise => go::<AppraiseArgs, T>(&command, matches),
         }
     }
 
@@ -204,7 +214,7 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
     }
 }
 
-fn go<W: Work, T: TaskOptions + Args>(matches: &ArgMatches) -> Result<Outcome> {
+fn go<W: Work, T: TaskOptions + Args>(command: &Command, matches: &ArgMatches) -> Result<Outcome> {
     // The same declaration has parsed them.
     let broken = |error: clap::Error| Error::setting(error.to_string());
     let (work, task) = (
@@ -216,7 +226,90 @@ fn go<W: Work, T: TaskOptions + Args>(matches: &ArgMatches) -> Result<Outcome> {
     if spec.penalty.is_pure_l1() && spec.structure.allows(&Penalty::lasso(1.0)).is_err() {
         return Err(if work.common().to_accuracy { no_accuracy() } else { no_lambda() });
     }
+    check_values::<T>(command, matches)?;
     task.run(&work)
+}
+
+/// Returns all values of an option that a task refuses.
+fn refused_values<T: TaskOptions>(name: &str) -> Vec<&'static str> {
+    let of_this = T::REFUSED_VALUES.iter().filter(|(option, _)| *option == name);
+    of_this.flat_map(|(_, values)| *values).copied().collect()
+}
+
+/// Returns an error if a value was given that the task refuses. What it says about its options itself comes first, as that may
+/// know better what to do.
+fn check_values<T: TaskOptions>(command: &Command, matches: &ArgMatches) -> Result<()> {
+    for (name, _) in T::REFUSED_VALUES {
+        let of_this = |argument: &&Arg| argument.get_long() == Some(name);
+        let Some(argument) = command.get_arguments().find(of_this) else { continue };
+        let Ok(Some(mut given)) = matches.try_get_raw(argument.get_id().as_str()) else { continue };
+        let Some(given) = given.next().and_then(|given| given.to_str()) else { continue };
+        let (refused, others): (Vec<PossibleValue>, Vec<PossibleValue>) =
+            argument.get_possible_values().into_iter().partition(PossibleValue::is_hide_set);
+        if refused.iter().any(|value| value.matches(given, false)) {
+            let others: Vec<&str> = others.iter().map(PossibleValue::get_name).collect();
+            let task = T::COMMAND;
+            return Err(Error::setting(format!(
+                "--{name} {given} does not go with {task}: it takes {}",
+                others.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Leaves values out of what is shown of an option. They are parsed all the same, so that the error can say what to do.
+fn without(argument: Arg, refused: Vec<&'static str>) -> Arg {
+    let holds = argument.get_value_parser().type_id();
+    if holds == TypeId::of::<Solver>() {
+        argument.value_parser(Shown::<Solver>::but(refused))
+    } else if holds == TypeId::of::<Format>() {
+        argument.value_parser(Shown::<Format>::but(refused))
+    } else if holds == TypeId::of::<SdcaOption>() {
+        argument.value_parser(Shown::<SdcaOption>::but(refused))
+    } else if holds == TypeId::of::<BallName>() {
+        argument.value_parser(Shown::<BallName>::but(refused))
+    } else if holds == TypeId::of::<BinaryLoss>() {
+        argument.value_parser(Shown::<BinaryLoss>::but(refused))
+    } else if holds == TypeId::of::<RegressionLoss>() {
+        argument.value_parser(Shown::<RegressionLoss>::but(refused))
+    } else {
+        argument
+    }
+}
+
+/// Parses a choice as ever, and shows some of its values only.
+#[derive(Clone)]
+struct Shown<T> {
+    hidden: Vec<&'static str>,
+    of: PhantomData<T>,
+}
+
+impl<T> Shown<T> {
+    fn but(hidden: Vec<&'static str>) -> Self {
+        Self { hidden, of: PhantomData }
+    }
+}
+
+impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Shown<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<T, clap::Error> {
+        EnumValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let all = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        Some(Box::new(all.map(|value| {
+            let hidden = self.hidden.contains(&value.get_name());
+            if hidden { value.hide(true) } else { value }
+        })))
+    }
 }
 
 /// Returns clap's name of an option.
@@ -286,22 +379,49 @@ mod tests {
         }
     }
 
+    /// A value that a task refuses and that its option does not have would hide nothing.
+    #[test]
+    fn every_value_that_a_task_refuses_is_one() {
+        fn check<T: TaskOptions + Args>() {
+            let command = Of::<T>(PhantomData).command(Verb::Train);
+            for (name, values) in T::REFUSED_VALUES {
+                let of_this = |argument: &&Arg| argument.get_long() == Some(name);
+                let known = command.get_arguments().find(of_this).unwrap().get_possible_values();
+                for value in *values {
+                    let hides =
+                        |known: &PossibleValue| known.get_name() == *value && known.is_hide_set();
+                    assert!(known.iter().any(hides), "{} --{name} {value}", T::COMMAND);
+                }
+            }
+        }
+        check::<BinaryArgs>();
+        check::<RegressionArgs>();
+        check::<ClassesArgs>();
+        check::<LabelsArgs>();
+        check::<OutputsArgs>();
+        check::<ChainArgs>();
+        check::<MatchingArgs>();
+        check::<CompletionArgs>();
+        check::<PhaseArgs>();
+        check::<AffineArgs>();
+    }
+
     fn refused_by(name: &str) -> usize {
-        fn of<T: TaskOptions>() -> usize {
-            T::REFUSES.len() + T::HIDES.len()
+        fn refused<T: TaskOptions>() -> (&'static str, usize) {
+            (T::COMMAND, T::REFUSES.len() + T::HIDES.len())
         }
-        match name {
-            "binary" => of::<BinaryArgs>(),
-            "regression" => of::<RegressionArgs>(),
-            "multiclass" => of::<ClassesArgs>(),
-            "multilabel" => of::<LabelsArgs>(),
-            "multioutput" => of::<OutputsArgs>(),
-            "chain" => of::<ChainArgs>(),
-            "matching" => of::<MatchingArgs>(),
-            "completion" => of::<CompletionArgs>(),
-            "phase-retrieval" => of::<PhaseArgs>(),
-            "affine-rank" => of::<AffineArgs>(),
-            other => panic!("{other}"),
-        }
+        let all = [
+            refused::<BinaryArgs>(),
+            refused::<RegressionArgs>(),
+            refused::<ClassesArgs>(),
+            refused::<LabelsArgs>(),
+            refused::<OutputsArgs>(),
+            refused::<ChainArgs>(),
+            refused::<MatchingArgs>(),
+            refused::<CompletionArgs>(),
+            refused::<PhaseArgs>(),
+            refused::<AffineArgs>(),
+        ];
+        all.into_iter().find(|(task, _)| *task == name).expect(name).1
     }
 }

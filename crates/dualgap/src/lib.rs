@@ -6,19 +6,20 @@
 //!
 //! ```
 //! use dualgap::data::Examples;
-//! use dualgap::dual::{self, Settings};
 //! use dualgap::run::Budget;
-//! use dualgap::structure::MulticlassBlocks;
-//! use dualgap::term::Costs;
+//! use dualgap::structure::Multiclass;
+//! use dualgap::task::{Plan, Task};
+//! use dualgap::term::Penalty;
 //!
 //! let data = Examples::from_dense(
 //!     &[vec![1.0, 0.0], vec![0.9, 0.2], vec![0.0, 1.0], vec![0.1, 0.8]],
 //!     &["cat", "cat", "dog", "dog"],
 //! )?;
-//! let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne)?;
-//! let settings = Settings { lambda: 0.1, ..Settings::default() };
-//! let report = dual::train(&blocks, &settings, &Budget::relative(1e-3), &mut ())?;
+//! let task = Task::new(Multiclass::default(), Penalty::ridge(0.1));
+//! let report = task.fit(&data, Plan::new(Budget::relative(1e-3)))?;
 //! assert!(report.certificate.gap() <= 1e-3 * report.certificate.primal);
+//! // The same proof once more, from the data, the weights and the dual point that the model keeps.
+//! report.model.certify(&data)?;
 //! # Ok::<(), dualgap::Error>(())
 //! ```
 //!
@@ -33,7 +34,7 @@
 //! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
 //! | [`dual`] | the block-dual engine |
 //! | [`ball`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
-//! | [`methods`] | methods that are not block-dual: Frank-Wolfe over any product of convex sets, exponentiated gradient |
+//! | [`methods`] | methods that are not block-dual: Newton's and quasi-Newton, coordinate descent, subgradients, cutting planes, exponentiated gradient, Frank-Wolfe over any product of convex sets |
 //! | [`structure`] | one room per structure: linear, multiclass, chain, a user's own |
 //! | [`task`] | the front door: a problem as a value; fit, certify, predict, save, load |
 

@@ -63,6 +63,8 @@ impl Work for CvArgs {
             task: job.name,
             examples: job.train.data.len(),
             folds: folds.count(),
+            stratified: job.spec.structure.classes(&job.train.data).is_some(),
+            error_kind: job.spec.structure.error_kind(),
             tolerance: budget.relative,
             limited: stop.limited(),
             found: &found,
@@ -184,7 +186,7 @@ fn search<T: TaskOptions>(
     let told = |told: Told<'_>| match told {
         Told::Run(_) => counter.iter().for_each(RunCounter::ended),
         Told::Candidate(candidate) if !args.quiet => {
-            let line = report::line(candidate, grid.over, T::COMMAND);
+            let line = report::line(candidate, grid.over, job.spec.structure.error_kind());
             match &counter {
                 Some(counter) => counter.print(&line),
                 // A failure to write to standard error cannot be reported anywhere.

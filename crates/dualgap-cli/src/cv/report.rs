@@ -5,6 +5,7 @@ use crate::report::gap_share;
 use crate::words::{number, percent, thousands, trimmed};
 use dualgap::run::Stop;
 use dualgap::structure::Remark;
+use dualgap::structure::evaluation::ErrorKind;
 use dualgap::task::{Candidate, CrossValidation, Edge, Over, SearchEnd};
 use serde::Serialize;
 use std::fmt::Write;
@@ -15,6 +16,10 @@ pub struct Findings<'a> {
     pub task: &'static str,
     pub examples: usize,
     pub folds: usize,
+    /// Whether every fold has its part of each class.
+    pub stratified: bool,
+    /// What is compared.
+    pub error_kind: ErrorKind,
     pub tolerance: Option<f64>,
     /// Whether passes are limited.
     pub limited: bool,
@@ -110,26 +115,24 @@ impl CandidateJson {
     }
 }
 
-/// Whether the predictions of a task are numbers.
-fn has_numbers(task: &str) -> bool {
-    matches!(task, "regression" | "multioutput" | "completion")
-}
-
-/// Formats an error of a task.
-fn error(task: &str, x: f64) -> String {
-    if has_numbers(task) { number(x) } else { format!("{:.2} %", 100.0 * x) }
+/// Formats an error.
+fn error(kind: ErrorKind, x: f64) -> String {
+    match kind {
+        ErrorKind::Share => format!("{:.2} %", 100.0 * x),
+        _ => number(x),
+    }
 }
 
 /// Returns a line about a number that was tried on every fold.
-pub fn line(candidate: &Candidate, over: Over, task: &str) -> String {
+pub fn line(candidate: &Candidate, over: Over, kind: ErrorKind) -> String {
     let f1 = candidate.f1().map_or(String::new(), |f1| format!("F1 {:.2}, ", 100.0 * f1));
-    let metric = if has_numbers(task) { "rmse" } else { "error" };
-    let (mean, passes) = (error(task, candidate.error()), candidate.mean(|trial| trial.passes));
+    let (mean, passes) = (error(kind, candidate.error()), candidate.mean(|trial| trial.passes));
     format!(
-        "{} {}: {f1}{metric} {mean} ± {}, {} passes, {:.1} s a model",
+        "{} {}: {f1}{} {mean} ± {}, {} passes, {:.1} s a model",
         over.name(),
         number(candidate.value),
-        error(task, candidate.standard_error()),
+        kind.name(),
+        error(kind, candidate.standard_error()),
         trimmed(passes),
         candidate.mean(|trial| trial.seconds),
     )
@@ -142,13 +145,9 @@ fn remarks(candidate: &Candidate) -> Vec<Remark> {
 }
 
 impl Findings<'_> {
-    fn numbers(&self) -> bool {
-        has_numbers(self.task)
-    }
-
     /// Returns the name of the error in the table.
     fn metric(&self) -> &'static str {
-        if self.numbers() { "rmse" } else { "error" }
+        self.error_kind.name()
     }
 
     fn mark(&self, k: usize) -> &'static str {
@@ -171,10 +170,10 @@ impl Findings<'_> {
     }
 
     fn heading(&self) -> String {
-        let dealt = match (self.args.given_folds, self.numbers() || self.task == "chain") {
+        let dealt = match (self.args.given_folds, self.stratified) {
             (true, _) => "as the file has them",
-            (false, true) => "dealt at random",
-            (false, false) => "dealt at random, evenly from every class",
+            (false, true) => "dealt at random, evenly from every class",
+            (false, false) => "dealt at random",
         };
         format!("{} folds of {} examples, {dealt}", self.folds, thousands(self.examples as u64))
     }
@@ -191,7 +190,7 @@ impl Findings<'_> {
 
     fn row(&self, k: usize) -> Vec<String> {
         let candidate = &self.found.candidates[k];
-        let error = |x: f64| error(self.task, x);
+        let error = |x: f64| error(self.error_kind, x);
         let f1 = candidate.f1().filter(|_| self.has_chunks());
         let mut row = vec![
             number(candidate.value),

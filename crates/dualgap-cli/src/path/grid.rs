@@ -45,6 +45,7 @@ pub fn run<S: Structure>(args: &PathArgs, job: &Job<'_, S>, mut folder: Folder) 
     let within = entries.iter().all(|entry| entry.worst_gap <= tolerance.limit());
     let told = Told {
         task: job.name.into(),
+        error_kind: job.spec.structure.error_kind(),
         over,
         n: job.train.data.len(),
         from: ends.0,

@@ -4,6 +4,7 @@
 
 use super::told::{Entry, Told};
 use dualgap::run::{Interval, Reach, Tolerance};
+use dualgap::structure::evaluation::ErrorKind;
 use dualgap::task::Over;
 use std::fmt::Write;
 
@@ -44,7 +45,10 @@ pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
     drawing.values(models, TOP);
     drawing.gaps(told, models, TOP + HEIGHT + BETWEEN);
     if tested {
-        let what = if told.task == "regression" { "test error (rms)" } else { "test error" };
+        let what = match told.error_kind {
+            ErrorKind::RootMeanSquare => "test error (rms)",
+            _ => "test error",
+        };
         let errors = models.iter().filter_map(|(entry, _)| Some((entry.lambda, entry.test_error?)));
         drawing.errors(what, errors.collect(), TOP + 2.0 * (HEIGHT + BETWEEN));
     }

@@ -6,6 +6,7 @@ use crate::words::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
 use dualgap::data::DataSet;
 use dualgap::run::{Interval, Reach, Report, Stop, Tolerance};
+use dualgap::structure::evaluation::ErrorKind;
 use dualgap::structure::{Remark, Structure};
 use dualgap::task::{Covered, Ending, Model, Over, PathPlan, Piece};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub struct Told {
     /// What is varied; absent from the files of older programs, which know paths in λ alone.
     #[serde(default)]
     pub over: Over,
+    /// What the errors on test data are; absent from the files of older programs, whose errors are told as plain numbers.
+    #[serde(default)]
+    pub error_kind: ErrorKind,
     pub n: usize,
     /// What was asked for.
     pub from: f64,
@@ -75,7 +79,7 @@ pub struct Entry {
     /// Weights that are not zero.
     pub weights: usize,
     pub passes: f64,
-    /// The fraction of wrong labels, or the root mean square error, on the test data.
+    /// The error on the test data: [`Told::error_kind`] says what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_error: Option<f64>,
 }
@@ -155,6 +159,7 @@ impl Told {
     ) -> Self {
         Self {
             task: job.name.into(),
+            error_kind: job.spec.structure.error_kind(),
             over: Over::Lambda,
             n: job.train.data.len(),
             from: wanted.within.from,
@@ -262,9 +267,9 @@ impl Told {
                 thousands(entry.weights as u64),
                 trimmed(entry.passes)
             );
-            let test = entry.test_error.map(|error| match self.task.as_str() {
-                "regression" | "multioutput" | "completion" => number(error),
-                _ => percent(error),
+            let test = entry.test_error.map(|error| match self.error_kind {
+                ErrorKind::Share => percent(error),
+                _ => number(error),
             });
             let _ =
                 writeln!(text, "{}", test.map_or(String::new(), |test| format!("   {test:>10}")));

@@ -65,6 +65,8 @@ impl TaskOptions for ClassesArgs {
     const ABOUT: &'static str = "One label out of several for each example.";
     const REFUSES: &'static [(&'static str, &'static str)] =
         &[("q-norm", "it is for binary and regression"), ("lanes", NO_LANES)];
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] =
+        &[("format", &["edges"])];
 
     const APPRAISED: bool = true;
 

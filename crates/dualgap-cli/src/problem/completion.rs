@@ -1,6 +1,6 @@
 //! Completion: predicts unknown ratings from known ones.
 
-use super::regression_loss;
+use super::{FROM_CORNERS, OF_PENALTIES, WITH_A_CORNER, regression_loss};
 use crate::args::Common;
 use crate::args::values::{parse_positive, parse_share};
 use crate::choices::{BallName, CentreName, RegressionLoss};
@@ -62,6 +62,7 @@ impl TaskOptions for CompletionArgs {
             ("format", READ),
             ("features", READ),
             ("columns", READ),
+            ("encoding", READ),
             ("min-count", READ),
             ("lowercase", READ),
             ("hash", READ),
@@ -85,6 +86,8 @@ impl TaskOptions for CompletionArgs {
             ("warm-start", "begin the run anew"),
         ]
     };
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] =
+        &[OF_PENALTIES, FROM_CORNERS, WITH_A_CORNER];
     // The trace ball is the only one, and need not be named.
     const HIDES: &'static [&'static str] = &["ball"];
     /// In the units of one rating: an entry that was rated once is shrunk by a hundredth.

@@ -73,6 +73,11 @@ impl TaskOptions for BinaryArgs {
     const COMMAND: &'static str = "binary";
     const ABOUT: &'static str = "One of two classes for each example, by the sign of a score.";
     const REFUSES: &'static [(&'static str, &'static str)] = &[("lanes", NO_LANES)];
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("solver", &["eg", "stochastic-frank-wolfe"]),
+        ("ball", &["trace"]),
+        ("format", &["edges"]),
+    ];
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
     const APPRAISED: bool = true;
@@ -138,6 +143,11 @@ impl TaskOptions for RegressionArgs {
     const COMMAND: &'static str = "regression";
     const ABOUT: &'static str = "A number for each example.";
     const REFUSES: &'static [(&'static str, &'static str)] = &[("lanes", NO_LANES)];
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[
+        ("solver", &["eg", "stochastic-frank-wolfe"]),
+        ("ball", &["trace"]),
+        ("format", &["letters", "edges"]),
+    ];
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
     const APPRAISED: bool = true;

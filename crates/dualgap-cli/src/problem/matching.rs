@@ -1,5 +1,6 @@
 //! Matching: which rows and columns of a graph belong together, and which words of a sentence and its translation.
 
+use super::{OF_BALLS, OF_SMOOTH_LOSSES};
 use crate::args::Common;
 use crate::args::values::{Range, parse_range, parse_tolerance};
 use crate::options::{TaskOptions, Verb};
@@ -54,6 +55,7 @@ impl TaskOptions for MatchingArgs {
             ("categorical", CSV),
             ("features", COLUMNS),
             ("columns", COLUMNS),
+            ("encoding", COLUMNS),
             ("min-count", COLUMNS),
             ("lowercase", COLUMNS),
             ("hash", COLUMNS),
@@ -61,6 +63,12 @@ impl TaskOptions for MatchingArgs {
             ("test-folds", FOLDS),
         ]
     };
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[
+        OF_SMOOTH_LOSSES,
+        OF_BALLS,
+        ("solver", &["eg"]),
+        ("format", &["columns", "libsvm", "csv", "letters", "crfsuite"]),
+    ];
 
     fn examples(verb: Verb) -> &'static str {
         match verb {

@@ -27,6 +27,52 @@ use dualgap::data::ClassWeights;
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
 
+/// The values of an option, by its long name.
+type Values = (&'static str, &'static [&'static str]);
+
+/// The solvers under a penalty, which a task in a ball refuses.
+const OF_PENALTIES: Values = (
+    "solver",
+    &[
+        "bcfw",
+        "newton",
+        "newton-cholesky",
+        "newton-cg",
+        "coordinates",
+        "ssg",
+        "subgradient",
+        "cutting-plane",
+        "n-slack",
+        "eg",
+    ],
+);
+
+/// The solvers in a ball, which a task that has no ball refuses.
+const OF_BALLS: Values = (
+    "solver",
+    &[
+        "pdbfw",
+        "apg",
+        "away",
+        "pairwise",
+        "svrg",
+        "scgs",
+        "storc",
+        "block-frank-wolfe",
+        "stochastic-frank-wolfe",
+    ],
+);
+
+/// The solvers of smooth losses, which a task without one refuses.
+const OF_SMOOTH_LOSSES: Values =
+    ("solver", &["newton", "newton-cholesky", "newton-cg", "coordinates"]);
+
+/// The solvers from corner to corner, which the trace ball does not have.
+const FROM_CORNERS: Values = ("solver", &["away", "pairwise"]);
+
+/// The losses of numbers that have a corner, which a task in a ball refuses.
+const WITH_A_CORNER: Values = ("loss", &["absolute", "epsilon-insensitive"]);
+
 /// What the tasks of classes have in common.
 #[derive(Args, Debug)]
 pub struct ClassWeightArgs {

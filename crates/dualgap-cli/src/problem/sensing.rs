@@ -1,6 +1,6 @@
 //! Phase retrieval and affine rank minimisation: a matrix of low rank from measurements of it.
 
-use super::regression_loss;
+use super::{FROM_CORNERS, OF_PENALTIES, Values, WITH_A_CORNER, regression_loss};
 use crate::args::Common;
 use crate::args::values::{parse_count, parse_positive};
 use crate::choices::{BallName, RegressionLoss};
@@ -48,6 +48,8 @@ const REFUSES: &[(&str, &str)] = &[
     ("lambda", MU),
     ("c", MU),
     ("l1", MU),
+    ("accuracy", MU),
+    ("bound", MU),
     ("q-norm", LEAVE),
     ("nonnegative", LEAVE),
     ("watch-test", "the error on test data is told at the end"),
@@ -59,10 +61,13 @@ const REFUSES: &[(&str, &str)] = &[
     ("shrinking", STEPS),
     ("no-shrinking", STEPS),
     ("average", STEPS),
+    ("average-after", STEPS),
     ("batch", STEPS),
     ("lanes", STEPS),
     ("warm-start", "begin the run anew"),
 ];
+const REFUSED_VALUES: &[Values] =
+    &[OF_PENALTIES, FROM_CORNERS, WITH_A_CORNER, ("format", &["letters", "edges"])];
 const NO_LAMBDA: &str = "it has a radius in its place: try some with `dualgap train`, and keep what predicts best on --test";
 
 impl LossArgs {
@@ -104,6 +109,7 @@ impl TaskOptions for PhaseArgs {
     const COMMAND: &'static str = "phase-retrieval";
     const ABOUT: &'static str = "A vector, up to its sign, from the squares of its inner products with the rows of the data.";
     const REFUSES: &'static [(&'static str, &'static str)] = REFUSES;
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = REFUSED_VALUES;
     const HIDES: &'static [&'static str] = &["ball"];
     const NO_LAMBDA: Option<&'static str> = Some(NO_LAMBDA);
     /// Squares need no μ: the loss alone is smallest at the vector.
@@ -131,6 +137,7 @@ impl TaskOptions for AffineArgs {
     const ABOUT: &'static str =
         "A matrix of low rank from its inner products with the matrices of the data.";
     const REFUSES: &'static [(&'static str, &'static str)] = REFUSES;
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = REFUSED_VALUES;
     const HIDES: &'static [&'static str] = &["ball"];
     const NO_LAMBDA: Option<&'static str> = Some(NO_LAMBDA);
     /// Measurements of a matrix of low rank need no μ.

@@ -1,6 +1,8 @@
 //! Multi-label and multi-output: any number of labels for each example, or several numbers, in a ball.
 
-use super::{ColumnArgs, binary_loss, check_smooth, regression_loss};
+use super::{
+    ColumnArgs, OF_PENALTIES, Values, WITH_A_CORNER, binary_loss, check_smooth, regression_loss,
+};
 use crate::args::Common;
 use crate::args::values::parse_positive;
 use crate::choices::{BinaryLoss, RegressionLoss};
@@ -49,11 +51,12 @@ pub struct SeveralArgs {
     pub columns: ColumnArgs,
 }
 
-/// The options of penalties and of the engine, which a task in a ball has no use for.
-const OF_PENALTIES: &[(&str, &str)] = {
+/// The options of penalties, of the engine and of column files, which the tasks have no use for.
+const REFUSES: &[(&str, &str)] = {
     const MU: &str = "its weights are in a ball: give --ball, --radius, and --mu in its place";
     const RADIUS: &str = "--radius says how many weights become zero";
     const STEPS: &str = "--solver chooses how a ball is trained in";
+    const COLUMNS: &str = "it is for column files, and those have one label a line";
     &[
         ("lambda", MU),
         ("c", MU),
@@ -74,15 +77,26 @@ const OF_PENALTIES: &[(&str, &str)] = {
         ("batch", STEPS),
         ("lanes", STEPS),
         ("warm-start", "begin the run anew"),
+        ("features", COLUMNS),
+        ("columns", COLUMNS),
+        ("encoding", COLUMNS),
+        ("min-count", COLUMNS),
+        ("lowercase", COLUMNS),
+        ("hash", COLUMNS),
     ]
 };
+
+/// The formats that have one label for each example, or none.
+const ONE_LABEL: Values = ("format", &["columns", "letters", "edges", "crfsuite"]);
 
 impl TaskOptions for LabelsArgs {
     type Structure = MultiLabel;
     const COMMAND: &'static str = "multilabel";
     const ABOUT: &'static str =
         "Any number of labels for each example, none included, with weights in a ball.";
-    const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
+    const REFUSES: &'static [(&'static str, &'static str)] = REFUSES;
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] =
+        &[OF_PENALTIES, ("loss", &["hinge"]), ONE_LABEL];
 
     fn examples(_: Verb) -> &'static str {
         "\
@@ -113,7 +127,9 @@ impl TaskOptions for OutputsArgs {
     type Structure = MultiOutput;
     const COMMAND: &'static str = "multioutput";
     const ABOUT: &'static str = "Several numbers for each example, with weights in a ball.";
-    const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
+    const REFUSES: &'static [(&'static str, &'static str)] = REFUSES;
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] =
+        &[OF_PENALTIES, WITH_A_CORNER, ONE_LABEL];
 
     fn examples(_: Verb) -> &'static str {
         "\

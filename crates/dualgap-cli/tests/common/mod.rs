@@ -4,6 +4,7 @@
 
 pub mod exact;
 pub mod forge;
+pub mod running;
 pub mod table;
 pub mod words;
 

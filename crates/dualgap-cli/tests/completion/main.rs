@@ -3,6 +3,7 @@
 //! Objectives, predictions and errors are computed here again, from the factors that `inspect` writes.
 
 mod forgeries;
+mod interrupt;
 mod kept;
 mod models;
 mod refusals;

@@ -84,6 +84,11 @@ fn tests_may_be_other_files_and_lambda_may_be_searched() {
         .run("cv matching pairs --train-range 0..20 --folds 2 --lambdas 10/n,1/n -o best --json");
     assert_eq!(json.ok().json()["n"], 20);
     desk.run("certify best pairs").exits(1);
+    // Alignments have no classes, of which every fold could have its part; their error is a rate.
+    let told = desk.run("cv matching pairs --train-range 0..20 --folds 2 --lambdas 10/n,1/n").ok();
+    assert!(told.stdout.contains("2 folds of 20 examples, dealt at random\n"), "{told:#?}");
+    let line = told.stderr.lines().find(|line| line.contains(": error ")).unwrap();
+    assert!(line.split(", ").next().unwrap().ends_with(" %"), "{line}");
     desk.run("path matching pairs --from 10/n --to 3/n --tolerance 0.2 --witness -o folder").ok();
     desk.run("certify folder pairs").ok();
 }

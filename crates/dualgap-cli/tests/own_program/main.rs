@@ -191,6 +191,11 @@ fn it_has_paths_and_cross_validations() {
     let found = run(&desk, &line).ok().json();
     assert_eq!(found["chosen"], 0.01);
     assert_eq!(found["candidates"].as_array().unwrap().len(), 2);
+    // It has no classes, and nobody but itself knows whether its losses are shares of anything.
+    let told = run(&desk, &line.replace("-o best --json", "--table table")).ok();
+    assert!(told.stdout.contains("4 folds of 24 examples, dealt at random\n"), "{told:#?}");
+    let errors: Vec<&str> = told.stderr.lines().filter(|line| line.contains(": error ")).collect();
+    assert!(errors.len() == 2 && errors.iter().all(|line| !line.contains('%')), "{errors:?}");
     run(&desk, "eval best signals.txt").ok();
 }
 

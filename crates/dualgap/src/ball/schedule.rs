@@ -17,6 +17,13 @@
 use super::problem::Design;
 use super::{Losses, Problem};
 
+/// The number of power iterations that estimate the largest eigenvalue of Σ m_i a_i a_i', from which the smoothness of the mean loss
+/// follows: each reads all of the data.
+pub(super) const POWERS: usize = 6;
+
+/// A safety factor on that estimate, which power iterations approach from below.
+pub(super) const BEYOND: f64 = 1.2;
+
 /// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of the steepest example and
 /// that of the mean over all.
 pub(super) fn smoothness_of_batch<M: Design, L: Losses>(

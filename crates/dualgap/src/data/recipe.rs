@@ -18,6 +18,7 @@ use std::path::Path;
 /// A file format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Format {
     /// `label index:value …`, see [`libsvm`].
     Libsvm,

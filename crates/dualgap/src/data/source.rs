@@ -67,6 +67,7 @@ pub(super) const NOT_TEXT: &str =
 /// How the bytes of a text become characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Encoding {
     /// UTF-8.
     #[default]

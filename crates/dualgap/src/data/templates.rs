@@ -82,7 +82,8 @@ impl Templates {
             match line.chars().next() {
                 None | Some('#') => {}
                 Some(kind @ ('U' | 'B')) => {
-                    let pieces = parse_template(line).map_err(complain)?;
+                    let pieces =
+                        parse_template(line).map_err(|error| complain(error.to_string()))?;
                     if kind == 'U' {
                         templates.unigrams.push(pieces);
                     } else if pieces.iter().any(|piece| matches!(piece, Piece::Cell(_))) {
@@ -262,22 +263,27 @@ fn shape(cell: &str, out: &mut String) {
     }
 }
 
-fn parse_template(line: &str) -> Result<Vec<Piece>, String> {
+/// What is wrong with a template.
+#[derive(Debug, thiserror::Error)]
+enum Broken<'l> {
+    #[error("`{0}`: a macro is written %x[row,column]")]
+    Open(&'l str),
+    #[error(
+        "`{0}]`: a macro is written %x[row,column], with x, lower, shape, prefixN or suffixN as its name and whole numbers \
+         in the brackets"
+    )]
+    Macro(&'l str),
+}
+
+fn parse_template(line: &str) -> Result<Vec<Piece>, Broken<'_>> {
     let mut pieces = Vec::new();
     let mut rest = line;
     while let Some(start) = rest.find('%') {
         if start > 0 {
             pieces.push(Piece::Text(rest[..start].into()));
         }
-        let (call, after) = rest[start..]
-            .split_once(']')
-            .ok_or_else(|| format!("`{line}`: a macro is written %x[row,column]"))?;
-        pieces.push(parse_macro(call).ok_or_else(|| {
-            format!(
-                "`{call}]`: a macro is written %x[row,column], with x, lower, shape, prefixN or \
-                 suffixN as its name and whole numbers in the brackets"
-            )
-        })?);
+        let (call, after) = rest[start..].split_once(']').ok_or(Broken::Open(line))?;
+        pieces.push(parse_macro(call).ok_or(Broken::Macro(call))?);
         rest = after;
     }
     if !rest.is_empty() {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Whether the engine runs in accelerated rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Acceleration {
     /// If the condition number suggests it, and as long as it turns out to pay.
     #[default]
@@ -48,6 +49,7 @@ pub enum Direction {
 /// Whether the engine also steps on corners that it found before, without the oracle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Cache {
     /// If steps are pairwise or away steps, and as long as cached steps pay by counted work.
     #[default]

@@ -1,6 +1,6 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
-use super::evaluation::{Evaluation, SequenceCalibration, Strangers};
+use super::evaluation::{ErrorKind, Evaluation, SequenceCalibration, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
 use super::{Fitted, Names, Ranked, Remark, Support, Table, Words};
@@ -26,6 +26,10 @@ pub trait Structure:
 
     /// Whether a prediction is a sequence, which has an empty line after it where predictions are written.
     const SEQUENCES: bool = false;
+
+    /// Whether a large and sparse model is saved with weights of 32 bits where its certificate allows it: see
+    /// [`Model::compact`](crate::task::Model::compact).
+    const COMPACT: bool = false;
 
     /// The data to train on and to predict.
     type Data: DataSet + Clone + Send + Sync;
@@ -170,6 +174,11 @@ pub trait Structure:
     /// Compares predictions with the truth.
     fn evaluate(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Evaluation>;
 
+    /// Returns what the error of an [`Evaluation`] is: a share of all answers, unless the structure predicts numbers.
+    fn error_kind(&self) -> ErrorKind {
+        ErrorKind::Share
+    }
+
     /// Compares the probabilities of predictions with how many of them are right, for models of sequences that have
     /// probabilities.
     fn calibration(
@@ -306,6 +315,7 @@ pub(crate) fn refuse_all_but_ridge_and_l1(penalty: &Penalty) -> Result<()> {
 
 /// What data are read for.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Purpose<'n> {
     /// To train on, or to verify a certificate.
     Train,

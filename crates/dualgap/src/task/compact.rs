@@ -24,7 +24,7 @@ use crate::container::{Fault, Reader, Tensor};
 use crate::data::Dictionary;
 use crate::linalg::memory::reserve_check;
 use crate::linalg::{Measured, PackedRows};
-use crate::run::Certificate;
+use crate::run::{Budget, Certificate, Stop};
 use crate::structure::Structure;
 use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
@@ -333,6 +333,24 @@ impl<S: Structure> Model<S> {
             && self.support.is_none()
             && arrays.iter().any(|(_, _, numbers)| is_sparse(numbers))
             && !self.weights.iter().all(|&x| is_single(x))
+    }
+
+    /// Prepares a model to be saved: rounds the weights of a large and sparse one to 32 bits, if its structure is saved so
+    /// ([`Structure::COMPACT`]). A run that has reached the tolerance of its budget stays within it; after any other `stop` the
+    /// gap grows by a thousandth at most. Returns whether it was done; if not, the model is as before.
+    pub fn compact(&mut self, data: &S::Data, budget: &Budget, stop: Stop) -> Result<bool> {
+        if !S::COMPACT || !self.gains_by_rounding() {
+            return Ok(false);
+        }
+        let before = self.certificate.gap_bound();
+        self.round_to_single(data, |new| {
+            let within = |gap: f64| new.gap_bound() <= gap;
+            if stop != Stop::GapReached {
+                return within(1.001 * before);
+            }
+            let relative = budget.relative.is_some_and(|share| within(share * new.primal.abs()));
+            relative || budget.absolute.is_some_and(within)
+        })
     }
 
     /// Rounds the weights to 32 bits if the certificate of the rounded weights is accepted: the primal value is computed

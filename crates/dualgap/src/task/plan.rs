@@ -28,7 +28,8 @@ pub struct Plan<'a, S: Structure> {
     pub method: Method,
     /// When to stop.
     pub budget: Budget,
-    /// The number of threads; zero stands for all cores. The result does not depend on it.
+    /// The number of threads; zero stands for all cores. The result does not depend on it. In a ball all steps follow each
+    /// other on one thread, whatever the number.
     pub threads: usize,
     /// The observer that receives the progress of the run.
     pub observer: Option<&'a mut dyn Observer>,
@@ -45,6 +46,7 @@ pub struct Plan<'a, S: Structure> {
 }
 
 /// Where the checkpoints of a run go.
+#[non_exhaustive]
 pub enum Keep<'a> {
     /// To a file, which is locked while the run goes on.
     File(Checkpoints),
@@ -53,6 +55,7 @@ pub enum Keep<'a> {
 }
 
 /// Where a run that resumes comes from.
+#[non_exhaustive]
 pub enum Resume<'a> {
     /// From a file that [`Keep::File`] has written. It must be of the same run.
     File(&'a Path),

@@ -280,8 +280,8 @@ impl Small {
         let truth = &self.truths[i];
         let wrong = truth.iter().zip(y).filter(|(truth, y)| truth != y).count() as f64;
         match &self.kind {
-            Kind::Chain(Hamming::Plain) | Kind::Multiclass(Costs::ZeroOne) => wrong.into(),
             Kind::Chain(Hamming::Normalized) => Wide::from(wrong) / Wide::from(y.len() as f64),
+            Kind::Chain(_) | Kind::Multiclass(Costs::ZeroOne) => wrong.into(),
             Kind::Multiclass(Costs::Matrix(costs)) => {
                 costs[usize::from(truth[0]) * self.labels + usize::from(y[0])].into()
             }

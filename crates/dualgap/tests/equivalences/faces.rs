@@ -263,7 +263,7 @@ impl<B: Judged> Case<'_, B> {
         // Known corners are scored without the others, whatever was in the scratch before.
         let elsewhere = random_weights(blocks.dim(), random);
         self.best(&elsewhere, &mut scratch);
-        blocks.recall(i, &at, &w, &mut scratch);
+        blocks.score_active_set(i, &at, &w, &mut scratch);
         let [worst, best] = self.extremes(&at, &w, &mut scratch);
         self.assert_differences(&at, &worst, &best, &w, &mut scratch);
 

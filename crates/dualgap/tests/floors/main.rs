@@ -7,6 +7,7 @@
 
 mod circles;
 mod flags;
+mod names;
 mod source;
 
 use source::{Token, files, is_test_module, modules, tokens, without_tests};

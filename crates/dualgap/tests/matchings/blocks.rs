@@ -142,7 +142,7 @@ fn the_extremes_are_the_worst_and_the_best_of_all_that_the_point_is_made_of() {
                 corner.loss - corner.psi.iter().zip(&w).map(|(psi, w)| psi * w).sum::<f64>()
             };
             let (mut worst, mut best) = (Vec::new(), Vec::new());
-            blocks.recall(i, &at, &w, &mut scratch);
+            blocks.score_active_set(i, &at, &w, &mut scratch);
             blocks.extremes(i, &at, &w, &mut worst, &mut best, &mut scratch);
             let room = table.room(&pairs(&worst));
             assert!(room > 1e-9, "the worst has no weight");

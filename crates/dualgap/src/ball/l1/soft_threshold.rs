@@ -139,6 +139,8 @@ impl SoftThreshold {
 
     /// Recomputes τ from the listed entries; returns whether it is high enough for the list to suffice.
     fn follow(&mut self, u: &[f64], radius: f64, touched: &mut Touched) -> bool {
+        // The rounds end by themselves where the entries above τ stay the same. Rounding could send them in a circle; `find`, which
+        // looks at all entries, takes over then.
         const MOST: u32 = 20;
         self.since = 0;
         let mut before = f64::NAN;

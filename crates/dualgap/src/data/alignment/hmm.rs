@@ -56,6 +56,7 @@ fn jump(from: usize, to: usize) -> usize {
 impl Jumps {
     /// Returns jumps that were counted so often, each as if it had been met a little more often than it was.
     pub(super) fn counted(counts: &Self) -> Self {
+        // A jump that the text happens not to have stays possible; beside counts that grow with the text a tenth soon weighs nothing.
         const MORE: f64 = 0.1;
         let mut jumps = counts.clone();
         jumps.moves.iter_mut().chain(&mut jumps.starts).for_each(|count| *count += MORE);

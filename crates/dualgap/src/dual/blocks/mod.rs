@@ -343,11 +343,11 @@ pub trait ActiveSetBlocks: Blocks<Visits = ActiveSet> {
     /// policy uses it to decide whether known corners are worth more steps.
     fn oracle_work(&self, i: usize) -> f64;
 
-    /// Returns the work of [`recall`](Self::recall), and of a step between known corners, in the same unit.
+    /// Returns the work of [`recall`](Self::score_active_set), and of a step between known corners, in the same unit.
     fn cached_work(&self, i: usize, at: &Self::Point) -> [f64; 2];
 
     /// Computes the scores of the corners that the point is a mixture of, without a search for others.
-    fn recall(&self, i: usize, at: &Self::Point, w: &[f64], scratch: &mut Self::Scratch);
+    fn score_active_set(&self, i: usize, at: &Self::Point, w: &[f64], scratch: &mut Self::Scratch);
 
     /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch. The best may be a
     /// corner that the point does not have yet, where the scores of all corners are at hand.

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 /// How the engine chooses the next block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Sampling {
     /// A new random permutation for every pass: the fastest in practice. With shrinking, where the rows are many and short,
     /// and neighbours no more alike than others, the engine takes [`Chunked`](Self::Chunked) in its place.

@@ -87,7 +87,7 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
         slot: &mut Slot<B>,
     ) -> Result<()> {
         if cached {
-            blocks.recall(slot.block, at, view.w, &mut slot.scratch);
+            blocks.score_active_set(slot.block, at, view.w, &mut slot.scratch);
             return Ok(());
         }
         blocks.aim(slot.block, at, view, &mut slot.to, &mut slot.scratch)

@@ -243,6 +243,7 @@ fn remainder(matrix: &Dense<'_>, halted: Halted<'_>) -> Result<f64> {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn difference(v: &Dense<'_>, r: &LowRank) -> (Vec<f64>, f64) {
+    // Many rows at once for the matrix product to be fast, and few enough for R never to stand in memory beside V.
     const PANEL: usize = 256;
     let (columns, k) = (v.columns(), r.rank());
     let mut out = v.values().to_vec();

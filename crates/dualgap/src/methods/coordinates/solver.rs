@@ -309,7 +309,43 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::Rows;
+    use crate::structure::{Choice, LinearBlocks};
+    use crate::term::{Regulariser, ScalarLoss};
     use proptest::prelude::*;
+
+    // A σ that no weight is worth: looks at the weights are all there is to do, and all that counts. A look touches every entry at
+    // most twice, for the predictions and for the slopes, and a step without any counts as one call.
+    #[test]
+    fn a_run_in_which_no_weight_moves_counts_no_more_work_than_its_looks() {
+        let inputs: Vec<Vec<f64>> =
+            (0..100).map(|i| vec![f64::from(i % 7) - 3.0, f64::from(i % 5) - 2.0]).collect();
+        let rows = Rows::dense(&inputs).unwrap();
+        let signs: Vec<f64> = (0..100).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        for loss in [ScalarLoss::Logistic, ScalarLoss::Squared] {
+            let blocks = LinearBlocks::new(&rows, signs.clone(), loss, Choice::I).unwrap();
+            let regulariser = Regulariser { l1: 1e3, ..Regulariser::default() };
+            let problem = dual::Settings {
+                lambda: 0.0,
+                regulariser,
+                threads: 1,
+                ..dual::Settings::default()
+            };
+            let mut solver = Coordinates::new(&blocks, &problem).unwrap();
+            let (pass, all) = (solver.calls_per_pass(), solver.entries());
+            let (look, _) = in_calls(2 * rows.stored() as u64, pass, all);
+            assert!(look + 1 < pass / 10, "a look is far from a pass: {look} of {pass}");
+            let quota =
+                Quota { oracle_calls: u64::MAX, steps: 1, pause: u64::MAX, halted: &|| false };
+            for step in 0..50 {
+                let done = solver.advance(&quota).unwrap();
+                assert_eq!(done.steps, 1);
+                // What is left of a call is counted with the next look.
+                assert!(done.oracle_calls <= look + 1, "step {step}: {done:?}");
+                assert!(solver.walk.w.iter().all(|w| *w == 0.0));
+            }
+        }
+    }
 
     proptest! {
         // Sizes up to those where a product of two of them has more than 64 bits.

@@ -12,7 +12,7 @@ use crate::structure::prox_sdca::Radius;
 const GATHER: f64 = 8.0;
 
 impl ActiveSetBlocks for ChainBlocks<'_> {
-    fn recall(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut ChainScratch) {
+    fn score_active_set(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut ChainScratch) {
         let ChainScratch { viterbi, .. } = scratch;
         let (x, labels) = (self.sequence(i), self.layout.labels);
         if self.layout.pairs > 0 || 2 * at.len() > x.len() * labels {

@@ -28,6 +28,7 @@ use std::borrow::Cow;
 /// The loss of a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ChainLoss {
     /// The structural hinge: the largest loss of a labeling plus its score, less the score of the truth.
     #[default]
@@ -253,6 +254,8 @@ fn held_by(fitted: Fitted<'_>) -> crf::Held<'_> {
 
 impl Structure for Chain {
     const NAME: &'static str = "chain";
+    /// The model of a tagger is large and sparse: half the bits of its weights are half the file.
+    const COMPACT: bool = true;
     const SEQUENCES: bool = true;
     type Data = Sequences;
     /// The label of each position.

@@ -30,6 +30,7 @@ pub type Label = u16;
 /// How mistakes in a sequence are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Hamming {
     /// The number of wrong labels.
     Plain,

@@ -21,7 +21,7 @@ pub use centre::{Centre, Centring};
 use crate::ball::PerOutput;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Dictionary, Format, Loaded, Pairs, Ratings, RatingsRecipe, Recipe, Source};
-use crate::structure::evaluation::{Evaluation, NumberErrors, RatingErrors, Strangers};
+use crate::structure::evaluation::{ErrorKind, Evaluation, NumberErrors, RatingErrors, Strangers};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::names::{put_names, take_names};
 use crate::structure::posed::{Posed, Posing};
@@ -232,6 +232,10 @@ impl Structure for Completion {
         let of_mean = (centring != Centring::None)
             .then(|| NumberErrors::of(data.values(), &vec![mean; data.len()]));
         Ok(Evaluation::Ratings(RatingErrors { errors, of_mean, unknown }))
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        ErrorKind::RootMeanSquare
     }
 
     fn describe(&self, names: &Names) -> Words {

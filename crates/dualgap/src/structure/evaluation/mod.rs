@@ -20,7 +20,7 @@ pub use numbers::NumberErrors;
 pub use outputs::{OutputEvaluation, OutputFigures};
 pub use sets::{SetEvaluation, SetFigures};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a model's predictions compare with the truth.
 #[derive(Clone, Debug)]
@@ -45,6 +45,30 @@ pub enum Evaluation {
         /// All figures that there are to show.
         figures: Vec<(String, f64)>,
     },
+}
+
+/// What the error by which models are compared is: [`Evaluation::error`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A share of all answers, from 0 to 1.
+    Share,
+    /// The root mean square of the errors of numbers, in the units of the targets.
+    RootMeanSquare,
+    /// A number of which no more is known, such as the mean of a user's own loss.
+    #[default]
+    Number,
+}
+
+impl ErrorKind {
+    /// Returns the name of the error in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RootMeanSquare => "rmse",
+            Self::Share | Self::Number => "error",
+        }
+    }
 }
 
 /// How predicted ratings compare with the true ones.

@@ -6,7 +6,7 @@ use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Format, Loaded, Recipe, Sequences, Source, TargetKind};
 use crate::linalg::kernels::add_scaled;
 use crate::linalg::parallel;
-use crate::structure::evaluation::Evaluation;
+use crate::structure::evaluation::{ErrorKind, Evaluation};
 use crate::structure::posed::{Posed, Posing};
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Gram, Kernel, KernelFunction, Penalty};
@@ -220,6 +220,10 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &S::Data) -> Result<Evaluation> {
         self.at_inputs(fitted, data, |fitted, data| self.of.evaluate(fitted, data))
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        self.of.error_kind()
     }
 
     fn describe(&self, names: &Names) -> Words {

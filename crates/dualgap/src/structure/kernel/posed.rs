@@ -105,8 +105,7 @@ impl<S: UnderKernel> Sides for KernelSides<'_, '_, S> {
         let Some(support) = fitted.support else {
             return Err(refused("the file has no support vectors, and a model under a kernel has"));
         };
-        let weights = support.expanded(fitted.weights, posed.columns(), S::inputs(posed.data));
-        let weights = weights.map_err(refused)?;
+        let weights = support.expanded(fitted.weights, posed.columns(), S::inputs(posed.data))?;
         let (blocks, masses) = (posed.blocks()?, posed.weights.as_deref());
         let value = Problem::new(&blocks, posed.link(), posed.lambda, masses)?.primal(&weights)?;
         posed.gram.check().map(|()| value)

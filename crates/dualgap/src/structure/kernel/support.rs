@@ -2,6 +2,7 @@
 
 use crate::container::{Fault, Reader, Tensor};
 use crate::linalg::{Row, Rows};
+use crate::structure::posed::refused;
 use crate::{Error, Result};
 
 /// The training inputs with coefficients: which ones they are, and the inputs themselves. The weights of the model begin
@@ -57,20 +58,20 @@ impl Support {
         weights: &[f64],
         columns: usize,
         rows: &Rows,
-    ) -> Result<Vec<f64>, String> {
+    ) -> Result<Vec<f64>> {
         let (coefficients, n) = (self.len() * columns, rows.len());
         if weights.len() < coefficients {
-            return Err("the file has not as many coefficients as support vectors".into());
+            return Err(refused("the file has not as many coefficients as support vectors"));
         }
         let mut all = vec![0.0; n * columns];
         for (k, &example) in self.examples.iter().enumerate() {
             let i = example as usize;
             if i >= n || !equal(self.rows.row(k), rows.row(i)) {
-                return Err(format!(
+                return Err(refused(format!(
                     "support vector {} is not input {} of the data",
                     k + 1,
                     example.saturating_add(1)
-                ));
+                )));
             }
             let own = &weights[k * columns..(k + 1) * columns];
             all[i * columns..(i + 1) * columns].copy_from_slice(own);

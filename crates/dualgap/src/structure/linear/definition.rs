@@ -5,7 +5,7 @@ use crate::ball::PerOutput;
 use crate::data::{
     Alphabet, Classes, Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
-use crate::structure::evaluation::{Evaluation, NumberErrors, log_loss};
+use crate::structure::evaluation::{ErrorKind, Evaluation, NumberErrors, log_loss};
 use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::compare;
 use crate::structure::posed::{Posed, Posing, in_ball, linear};
@@ -181,6 +181,10 @@ impl Structure for Linear {
         };
         let loss = log_loss((0..classes.len()).map(probability), data.weights());
         Ok(Evaluation::Labels(Box::new(evaluation.with_log_loss(loss))))
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        if self.loss.is_binary() { ErrorKind::Share } else { ErrorKind::RootMeanSquare }
     }
 
     fn describe(&self, names: &Names) -> Words {

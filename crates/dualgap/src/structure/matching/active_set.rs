@@ -47,7 +47,7 @@ impl MatchingBlocks<'_> {
 }
 
 impl ActiveSetBlocks for MatchingBlocks<'_> {
-    fn recall(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut MatchingScratch) {
+    fn score_active_set(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut MatchingScratch) {
         let graph = self.graph(i);
         self.look_over(i, at, scratch);
         scratch.scores.resize(graph.edges().len().max(scratch.scores.len()), 0.0);

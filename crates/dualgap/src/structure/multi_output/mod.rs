@@ -11,7 +11,7 @@ use crate::ball::PerOutput;
 use crate::data::{
     Examples, Format, Loaded, Outputs, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
-use crate::structure::evaluation::{Evaluation, OutputEvaluation};
+use crate::structure::evaluation::{ErrorKind, Evaluation, OutputEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multi_label::refuse_all_but_balls;
 use crate::structure::multiclass::definition::by_label;
@@ -130,6 +130,10 @@ impl Structure for MultiOutput {
         }
         let predicted = self.predict(fitted, data)?.concat();
         Ok(Evaluation::Outputs(OutputEvaluation::of(outputs, &predicted)))
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        ErrorKind::RootMeanSquare
     }
 
     fn describe(&self, names: &Names) -> Words {

@@ -301,7 +301,7 @@ impl Blocks for MulticlassBlocks<'_> {
 
 impl ActiveSetBlocks for MulticlassBlocks<'_> {
     /// It takes no longer to compute the scores of all classes than those of some.
-    fn recall(&self, i: usize, _: &Mixture, w: &[f64], scratch: &mut MulticlassScratch) {
+    fn score_active_set(&self, i: usize, _: &Mixture, w: &[f64], scratch: &mut MulticlassScratch) {
         self.rescore(i, w, scratch);
     }
 

@@ -15,7 +15,7 @@ const KEPT: u8 = 10;
 
 impl<O: Oracle> ActiveSetBlocks for OracleBlocks<'_, O> {
     // There are no stored scores: `extremes` scores the corners.
-    fn recall(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
+    fn score_active_set(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
 
     fn follow(&self, _: usize, _: &[f64], _: Option<f64>, _: &mut Self::Scratch) {}
 

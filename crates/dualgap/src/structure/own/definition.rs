@@ -7,7 +7,7 @@ use super::oracle::OwnOracle;
 use super::rescaling::Rescaling;
 use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
-use crate::structure::evaluation::Evaluation;
+use crate::structure::evaluation::{ErrorKind, Evaluation};
 use crate::structure::posed::{Posed, Posing};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
@@ -95,6 +95,10 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
         }
         let figures = vec![("loss".into(), loss / total), ("wrong".into(), wrong / total)];
         Ok(Evaluation::Own { error: loss / total, figures })
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        self.oracle.error_kind()
     }
 
     fn describe(&self, _: &Names) -> Words {

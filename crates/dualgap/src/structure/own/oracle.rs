@@ -4,6 +4,7 @@ use super::examples::OwnExamples;
 use crate::data::Source;
 use crate::dual::Quality;
 use crate::linalg::Accumulate;
+use crate::structure::evaluation::ErrorKind;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -192,6 +193,12 @@ pub trait OwnOracle:
     /// Whether `y` is one of the outputs of `x`. A witness comes from a file, which may say anything: the other methods
     /// are called only with outputs that this one admits.
     fn admits(&self, x: &Self::Input, y: &Self::Output) -> bool;
+
+    /// Returns what the mean loss is, by which models are compared. A loss that is never more than 1 may be told in percent:
+    /// [`ErrorKind::Share`].
+    fn error_kind(&self) -> ErrorKind {
+        ErrorKind::Number
+    }
 
     /// Returns an output as text.
     fn spell(&self, y: &Self::Output) -> String {

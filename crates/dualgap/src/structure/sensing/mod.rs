@@ -16,7 +16,7 @@ mod maps;
 
 use crate::ball::PerOutput;
 use crate::data::{Alphabet, Examples, Format, Loaded, Recipe, Source, TargetKind, Vocabulary};
-use crate::structure::evaluation::{Evaluation, NumberErrors};
+use crate::structure::evaluation::{ErrorKind, Evaluation, NumberErrors};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
@@ -172,6 +172,10 @@ impl Structure for Sensing {
     fn evaluate(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Evaluation> {
         let predicted = self.predict(fitted, data)?;
         Ok(Evaluation::Numbers(NumberErrors::weighted(data.numbers()?, &predicted, data.weights())))
+    }
+
+    fn error_kind(&self) -> ErrorKind {
+        ErrorKind::RootMeanSquare
     }
 
     fn describe(&self, names: &Names) -> Words {

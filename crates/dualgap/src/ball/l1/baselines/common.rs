@@ -2,16 +2,11 @@
 
 use super::l1_ball::{Corner, L1Ball};
 use crate::ball::l1::table::{DualValue, L1Problem, Table};
+use crate::ball::schedule::{BEYOND, POWERS};
 use crate::ball::solver::{Looked, Moves, Told};
 use crate::ball::{Design, Losses, Touched};
 use crate::linalg::{Halted, Random};
 use crate::{Error, Result};
-
-/// The number of power iterations that estimate the largest eigenvalue of Σ m_i a_i a_i': each reads all of the data.
-const POWERS: usize = 6;
-
-/// A safety factor on that estimate, which power iterations approach from below.
-const BEYOND: f64 = 1.2;
 
 /// What steps hold between them beside the state of their method.
 pub(in crate::ball) struct Room<S> {

@@ -82,6 +82,8 @@ impl L1Ball {
         x: &mut [f64],
         halted: Halted<'_>,
     ) -> u64 {
+        // A call that takes few corners needs no more of the order than those. What is ordered is doubled whenever it is used up, so
+        // that it matters little where it begins.
         const FIRST: usize = 16;
         if self.corners == Corners::Positive {
             return self.slide_positive(base, (beta, eta), x, halted);

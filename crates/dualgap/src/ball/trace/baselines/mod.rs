@@ -13,6 +13,7 @@ mod svrg;
 
 use super::Map;
 use super::ascent::Ascent;
+use crate::ball::schedule::{BEYOND, POWERS};
 use crate::ball::solver::{Session, first_gap};
 use crate::ball::{Losses, Method, Problem, Settings, Solution};
 use crate::linalg::low_rank::singular::top_singular_until;
@@ -71,8 +72,6 @@ fn corner(
 /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one,
 /// divided by γ. The result is unusable if the search was halted.
 fn smoothness<M: Map, L: Losses>(problem: &Problem<M, L>, halted: Halted<'_>) -> Result<f64> {
-    const POWERS: usize = 6;
-    const BEYOND: f64 = 1.2;
     let (map, (rows, columns)) = (problem.map(), problem.map().shape());
     if let Some(known) = map.steepness(problem.masses()) {
         return Ok(known / problem.losses().smoothness());
