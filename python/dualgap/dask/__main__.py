@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster
 
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulate_commands import add_commands
+from ._rounds import Passes
 from ._tagger import SequenceTagger
 
 _OF_ROWS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
@@ -38,17 +39,28 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--passes", type=int, help="the most passes")
     train.add_argument("--time", type=float, help="the most seconds")
     train.add_argument("--seed", type=int, default=0)
-    train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers with commas as a run has recorded them")
+    train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers as a run has recorded them")
     train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
     train.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
 
-def _local_passes(text: str) -> str | int | list[int]:
+def _local_passes(text: str) -> str | int | list[Passes]:
+    """Return what was recorded: with commas between rounds, and slashes between shards.
+
+    >>> from dualgap.dask.__main__ import _local_passes
+    >>> _local_passes("2"), _local_passes("2,2,1/4/4")
+    (2, [2, 2, [1, 4, 4]])
+    """
     if text == "auto":
         return text
-    numbers = [int(number) for number in text.split(",")]
-    return numbers[0] if len(numbers) == 1 else numbers
+    rounds = [[int(number) for number in one.split("/")] for one in text.split(",")]
+    given: list[Passes] = [one[0] if len(one) == 1 else one for one in rounds]
+    return given[0] if isinstance(given[0], int) and len(given) == 1 else given
+
+
+def _recorded(passes: Passes) -> str:
+    return str(passes) if isinstance(passes, int) else "/".join(map(str, passes))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -108,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(
             f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost "
             f"({model.restored_} restored); local passes "
-            + ",".join(str(made["passes"]) for made in model.rounds_)
+            + ",".join(_recorded(made["passes"]) for made in model.rounds_)
         )
     return 0 if model.stop_ == "gap_reached" else 1
 

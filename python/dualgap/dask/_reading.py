@@ -87,8 +87,7 @@ def _of_library(path: str, how: dict[str, Any], mapped: bool) -> tuple[_dualgap.
         "file": True,
         "classes": None if labels is None or len(labels) > _MOST_CLASSES else np.array(labels, dtype=object),
         "counts": None if labels is None else np.array(about["counts"], dtype=np.float64),
-        "weights": None,
-        "total": float(about["examples"]),
+        **_weighed(None, about["examples"]),
         "rows": about["rows"],
         "features": about["features"],
         "feature_counts": about["feature_counts"],
@@ -147,6 +146,7 @@ def _checked_weights(number: int, weights: Any, examples: int) -> np.ndarray | N
 
 def _weighed(weights: np.ndarray | None, examples: int) -> dict[str, Any]:
     return {
+        "examples": examples,
         "weights": None if weights is None else weights.tobytes(),
         "total": float(examples) if weights is None else float(np.sum(weights)),
     }
