@@ -108,6 +108,25 @@ def test_a_worker_that_lies_about_its_changes_costs_progress_and_no_truth(client
     assert found.dual == pytest.approx(model.certificate_.dual, rel=0, abs=slack)
 
 
+def _set_version(version):
+    from dualgap import _dualgap
+
+    _dualgap.__version__ = version
+
+
+def test_a_worker_of_another_version_is_refused(client, examples):
+    X, y = examples
+    address = sorted(client.scheduler_info()["workers"])[1]
+    model = dualgap.dask.LinearClassifier(client=client, lam=0.1)
+    client.run(_set_version, "0.0.1", workers=[address])
+    try:
+        with pytest.raises(RuntimeError, match=f"a worker has dualgap 0.0.1, and the client {dualgap.__version__}: install"):
+            model.fit(*blocks(X, y))
+    finally:
+        client.run(_set_version, dualgap.__version__, workers=[address])
+    assert model.fit(*blocks(X, y)).stop_ == "gap_reached"
+
+
 class Signs:
     """Two outputs. Where the environment says so, to find the better one takes long."""
 
