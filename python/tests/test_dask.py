@@ -12,7 +12,9 @@ import time
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
@@ -95,6 +97,30 @@ def test_dask_arrays_give_the_model_of_one_machine(client, examples, loss, lam, 
     assert len(model.rounds_) <= most
     certified(model, dualgap.LinearClassifier(**keywords), X, y)
     assert (model.predict(blocks[0]).compute() == model.predict(X)).all()
+
+
+def test_data_frames_have_names_of_columns(client, examples, tmp_path):
+    X, y = examples
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(label=y, weight=np.arange(600) % 3 + 1.0)
+    rows, targets = frame.drop(columns=["label", "weight"]), frame["label"]
+    parts = dd.from_pandas(frame, npartitions=3)
+    blocks = parts.drop(columns=["label", "weight"]), parts["label"], parts["weight"]
+    keywords = {"loss": "logistic", "lam": 1e-2, "tolerance": 1e-3, "intercept": "penalised"}
+    model = dualgap.dask.LinearClassifier(client=client, **keywords).fit(*blocks)
+    local = dualgap.LinearClassifier(**keywords)
+    certified(model, local, rows, targets, frame["weight"])
+    assert list(model.feature_names_in_) == list(local.feature_names_in_) == list(rows.columns)
+    assert model.model_.provenance["fingerprint"] == local.model_.provenance["fingerprint"]
+    predicted = model.predict(blocks[0])
+    assert predicted.divisions == blocks[0].divisions
+    assert predicted.compute().equals(pd.Series(model.predict(rows), index=rows.index))
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="feature names"):
+        dualgap.load(tmp_path / "model").predict(rows.rename(columns={"x0": "another"}))
+    with pytest.raises(ValueError, match="different names"):
+        dualgap.dask.LinearClassifier(client=client).fit([rows[:300], rows[300:].rename(columns={"x0": "another"})], [y[:300], y[300:]])
+    wide = da.from_array(X, chunks=(250, 7))
+    assert (dualgap.dask.LinearClassifier(client=client).fit(wide, da.from_array(y, chunks=250)).predict(wide).compute() == y).mean() > 0.8
 
 
 def test_csr_blocks_weights_and_the_same_bits_again(client, examples, tmp_path):

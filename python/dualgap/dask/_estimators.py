@@ -193,17 +193,17 @@ class Distributed:
         width = max(info["width"] for info in found)
         names: list[str] = found[0].get("features", [])
         if any(info.get("features", []) != names for info in found):
-            raise ValueError("the shards have columns of different names: convert them with the same columns")
+            raise ValueError("the shards have columns of different names: they must be the same, in the same order")
         recipes = [info["recipe"] for info in found if "recipe" in info]
         if any(recipe != recipes[0] for recipe in recipes):
             raise ValueError("the data files were read in different ways: convert them with the same options")
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        recipe = recipes[0] if names else self._recipe()
-        if recipe is not None:
-            recipe = {**recipe, "constant": self._kind_of_intercept() is not None}
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
+        recipe = recipes[0] if recipes and names else self._recipe()
+        if recipe is not None:
+            recipe = {**recipe, "constant": self._kind_of_intercept() is not None}
         return width, names, recipe
 
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -274,9 +274,11 @@ class Distributed:
         return estimator
 
     def predict(self, X: Any) -> Any:
-        """Predict as the estimator of one machine does; of a Dask array, a Dask array."""
+        """Predict as the estimator of one machine does; of a Dask array a Dask array, and of a Dask data frame a series."""
+        if hasattr(X, "map_partitions"):
+            return X.map_partitions(_predicted_series, self._local_estimator())
         if hasattr(X, "map_blocks") and hasattr(X, "chunks"):
-            return X.map_blocks(_predicted, self._local_estimator(), drop_axis=1, dtype=None, meta=np.array([]))
+            return X.rechunk({1: -1}).map_blocks(_predicted, self._local_estimator(), drop_axis=1, dtype=None, meta=np.array([]))
         return self._local.predict(self, X)  # type: ignore[attr-defined]
 
 
@@ -287,6 +289,13 @@ def no_rows(width: int) -> _dualgap.Rows:
 
 def _predicted(block: Any, estimator: Any) -> Any:
     return estimator.predict(block)
+
+
+def _predicted_series(frame: Any, estimator: Any) -> Any:
+    # Whoever has a Dask data frame has pandas, which dualgap does not need otherwise.
+    import pandas as pd
+
+    return pd.Series(estimator.predict(frame), index=frame.index)
 
 
 def _name_classes(found: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _dualgap
-from .._arrays import class_numbers, rows
+from .._arrays import class_numbers, feature_names, rows
 from ..structured import listed, own_data
 from . import _pages
 
@@ -110,6 +110,7 @@ def _own(number: int, X: Any, y: Any, weights: Any, _: Any) -> tuple[Own, dict[s
 
 
 def _arrays(number: int, X: Any, y: Any, weights: Any, lengths: Any) -> tuple[Arrays, dict[str, Any]]:
+    names = list(getattr(X, "columns", [])) if lengths is None else []
     X = _aligned_rows(X.tocsr()) if sp.issparse(X) else _aligned(getattr(X, "values", X), np.float64)
     y = _aligned(getattr(y, "values", y)).ravel()
     if lengths is not None:
@@ -126,6 +127,8 @@ def _arrays(number: int, X: Any, y: Any, weights: Any, lengths: Any) -> tuple[Ar
     by_row = weights if lengths is None or weights is None else np.repeat(weights, lengths)
     return Arrays(X, y, weights, lengths), {
         "width": X.shape[1],
+        # As scikit-learn has it, only texts are names.
+        "features": (feature_names(names) or []) if all(isinstance(name, str) for name in names) else [],
         "file": False,
         "classes": classes if len(classes) <= _MOST_CLASSES else None,
         "counts": np.bincount(places, weights=by_row, minlength=len(classes)),
