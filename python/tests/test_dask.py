@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
@@ -242,8 +243,18 @@ def test_from_the_shell(client, files, tmp_path, capsys):
     paths, joined = files
     model = tmp_path / "model"
     train = ["train", "binary", *map(str, paths), "--scheduler", client.scheduler.address]
-    assert main([*train, "--lambda", "10/n", "-o", str(model)]) == 0
-    assert "tolerance was reached" in capsys.readouterr().out
+    more = ["--lambda", "10/n", "--l1", "0.001", "--intercept", "penalised", "--threads", "1"]
+    assert main([*train, *more, "--json", "-o", str(model)]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["stop"] == "gap_reached"
+    loaded = dualgap.load(model)
+    assert loaded.l1 == 0.001 and loaded.intercept == "penalised"
+    recorded = ",".join("/".join(map(str, np.atleast_1d(passes))) for passes in first["local_passes"])
+    assert main([*train, *more, "--local-passes", recorded]) == 0
+    printed = capsys.readouterr().out
+    assert "tolerance was reached" in printed and f"local passes {recorded}" in printed
+    with pytest.raises(SystemExit):
+        main(["train", "chain", str(paths[0]), "--intercept", "penalised"])
     again = dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False))
     assert again.relative_gap <= 0.01 and again.evidence == "witness"
     if "DUALGAP_PROGRAM" in os.environ:

@@ -34,11 +34,14 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--workers", type=int, default=2, help="the number of such processes")
     train.add_argument("--loss", help="the name of the loss; each task has its default")
     train.add_argument("--lambda", dest="lam", default="1/n", help="a number, or a multiple of 1/n")
+    train.add_argument("--l1", type=float, help="the strength of the l1 norm beside that of --lambda")
+    train.add_argument("--intercept", choices=["penalised"], help="add a column of ones; chains have none")
     train.add_argument("--features", help="what columns become for a chain: standard, paper-conll2000, or a file of templates")
     train.add_argument("--tolerance", type=float, default=0.01, help="the relative gap to reach")
     train.add_argument("--passes", type=int, help="the most passes")
     train.add_argument("--time", type=float, help="the most seconds")
     train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--threads", type=int, default=0, help="of a shard on its worker; 0 stands for those of the worker")
     train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers as a run has recorded them")
     train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
     train.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -72,7 +75,9 @@ def main(arguments: list[str] | None = None) -> int:
     lam: float | str = given.lam if "n" in given.lam else float(given.lam)
     if given.features and given.task != "chain":
         parser.error("only the columns of chains become features")
-    keywords = {name: value for name in ("loss", "features") if (value := getattr(given, name))}
+    if given.intercept and given.task == "chain":
+        parser.error("chains have no intercept")
+    keywords = {name: value for name in ("loss", "l1", "intercept", "features") if (value := getattr(given, name))}
 
     def show(progress: dict[str, Any]) -> None:
         print(
@@ -92,6 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
             passes=given.passes,
             time=given.time,
             seed=given.seed,
+            threads=given.threads,
             local_passes=_local_passes(given.local_passes),
             checkpoint=given.checkpoint,
             callback=show,
