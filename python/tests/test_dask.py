@@ -116,12 +116,18 @@ def test_data_frames_have_names_of_columns(client, examples, tmp_path):
     assert predicted.divisions == blocks[0].divisions
     assert predicted.compute().equals(pd.Series(model.predict(rows), index=rows.index))
     model.save(tmp_path / "model")
+    other = rows.rename(columns={"x0": "another"})
     with pytest.raises(ValueError, match="feature names"):
-        dualgap.load(tmp_path / "model").predict(rows.rename(columns={"x0": "another"}))
+        dualgap.load(tmp_path / "model").predict(other)
     with pytest.raises(ValueError, match="different names"):
-        dualgap.dask.LinearClassifier(client=client).fit([rows[:300], rows[300:].rename(columns={"x0": "another"})], [y[:300], y[300:]])
-    wide = da.from_array(X, chunks=(250, 7))
-    assert (dualgap.dask.LinearClassifier(client=client).fit(wide, da.from_array(y, chunks=250)).predict(wide).compute() == y).mean() > 0.8
+        dualgap.dask.LinearClassifier(client=client).fit([rows[:300], other[300:]], [y[:300], y[300:]])
+
+
+def test_arrays_are_cut_along_their_columns_too(client, examples):
+    X, y = examples
+    blocks = da.from_array(X, chunks=(250, 7)), da.from_array(y, chunks=250)
+    model = dualgap.dask.LinearClassifier(client=client).fit(*blocks)
+    assert (model.predict(blocks[0]).compute() == model.predict(X)).all()
 
 
 def test_csr_blocks_weights_and_the_same_bits_again(client, examples, tmp_path):
@@ -168,6 +174,37 @@ def test_chains_in_shards_are_those_of_one_machine(client):
     assert again.evidence == "witness" and again.relative_gap <= 1e-3
     same_bracket(model, dualgap.ChainSVM(**keywords).fit(X, y, lengths))
     assert model.score(X, y, lengths) > 0.6
+
+
+def test_matchings_in_shards_are_those_of_one_machine(client):
+    random = np.random.default_rng(4)
+    X, y = [], []
+    for k in range(18):
+        shape = int(random.integers(1, 4)), int(random.integers(2, 4))
+        links = list(zip(range(shape[0]), random.permutation(shape[1]).tolist(), strict=False))
+        graph = random.normal(scale=0.6, size=(*shape, 3))
+        for link in links:
+            graph[link][0] += 1
+        # Some have only some of their edges.
+        edges = [edge for edge in np.ndindex(shape) if edge in links or k % 3]
+        X.append(graph if k % 2 else (edges, sp.csr_matrix([graph[edge] for edge in edges]), shape))
+        y.append(links)
+    weights = np.arange(18) % 3 + 1.0
+    parts = [slice(0, 1), slice(1, 11), slice(11, 18)]
+    keywords = {"lam": 0.02, "tolerance": 1e-3}
+    model = dualgap.dask.MatchingSVM(client=client, **keywords)
+    model.fit([X[part] for part in parts], [y[part] for part in parts], [weights[part] for part in parts])
+    local = dualgap.MatchingSVM(**keywords)
+    certified(model, local, X, y, weights)
+    for name in ("fingerprint", "recipe"):
+        assert model.model_.provenance[name] == local.model_.provenance[name]
+    assert model.predict(X[:2]) == dualgap.MatchingSVM._from_model(model.model_).predict(X[:2])
+    with pytest.raises(ValueError, match="shard 1 have 2 features, and those of shard 0 3"):
+        model.fit([X[1:2], [X[1][:, :, :2]]], [y[1:2], y[1:2]])
+    with pytest.raises(ValueError, match="no sure link"):
+        model.fit([X[:1], X[1:2]], [[[]], [[]]])
+    with pytest.raises(ValueError, match="not on files"):
+        model.fit(["graphs"])
 
 
 def test_changes_of_few_columns_travel_sparse(client):

@@ -248,7 +248,7 @@ class Cluster:
             )
 
     def submit(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> list[Future]:
-        """Call a function with every shard, where it is. Its last argument is the one of the shard itself, if there is one for `each`."""
+        """Call a function with every shard, where it is. If `each` is given, the last argument is what it has for the shard."""
         calls = enumerate(zip(self.places, self._last(each), strict=True))
         return [self._submit(place, function, self.run, k, *arguments, *last) for k, (place, last) in calls]
 

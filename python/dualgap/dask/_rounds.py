@@ -52,7 +52,7 @@ def next_passes(given: str | int | list[Passes], rounds: list[dict[str, Any]], l
     """
     if isinstance(given, list):
         recorded = given[min(len(rounds), len(given) - 1)]
-        return max(1, recorded) if isinstance(recorded, int) else [max(1, each) for each in recorded]
+        return [max(1, int(each)) for each in recorded] if isinstance(recorded, list) else max(1, int(recorded))
     if given != "auto":
         return min(max(1, int(given)), left)
     if not rounds:

@@ -63,7 +63,7 @@ class Simulation:
         lines = [head]
         for row in self.rows:
             lines.append(
-                f"{row['workers']:>8} {row['rounds']:>7} {row['passes']:>7} {row['bytes'] / 1e6:>9.4g} {row['seconds']:>9.4g} "
+                f"{row['workers']:>8} {row['rounds']:>7} {row['passes']:>7.6g} {row['bytes'] / 1e6:>9.4g} {row['seconds']:>9.4g} "
                 f"{row['computing']:>9.4g} {row['speedup']:>8.3g} {row['efficiency']:>10.3g}"
                 + (" extrapolated" if row["extrapolated"] else "" if row["stop"] == "gap_reached" else f" {row['stop']}")
             )
