@@ -298,15 +298,19 @@ class Cluster:
 
     def recover(self) -> None:
         """Read lost shards again, on other workers or on the same ones, and let them go on from their last state."""
+        missing: set[int] = set()
         while True:
             self._count()
             # Workers that are lost again and again need time to start.
             time.sleep(min(5.0, 0.05 * 2 ** (self._failures - 1)) if self._failures > 1 else 0.0)
             try:
                 present = self._present()
-                gone = [k for k in range(len(self)) if k not in present]
-                for k, place in zip(gone, self._spread(gone, present), strict=True):
+                away = [k for k in range(len(self)) if k not in present]
+                for k, place in zip(away, self._spread(away, present), strict=True):
                     self.places[k] = place
+                # With those that are there again since another one was lost, but may not have their state.
+                missing.update(away)
+                gone = sorted(missing)
                 self._read(gone)
                 places = [self.places[k] for k in gone]
                 opened = [self._submit(self.places[k], _shards.open_shard, self.run, k, self.setup) for k in gone]
