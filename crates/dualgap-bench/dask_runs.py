@@ -190,7 +190,7 @@ def of_rounds(model: Any) -> None:
     rounds = model.rounds_
     print(
         f"  {len(rounds)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {sum(made['seconds'] for made in rounds):.2f} s in "
-        f"rounds of which {sum(made['computing'] for made in rounds):.2f} s computing, "
+        f"rounds of which {sum(max(made['computing']) for made in rounds):.2f} s computing, "
         f"{model.history_[-1]['certify_seconds']:.2f} s in certifications",
         flush=True,
     )

@@ -138,7 +138,7 @@ def check(given: argparse.Namespace) -> None:
         simulated = row["seconds"] - row["finishing"]
         print(
             f"{workers} workers: {len(model.rounds_)} rounds ({'the same bracket' if same else 'ANOTHER BRACKET'} in {row['rounds']} simulated); "
-            f"measured {seconds:.3f} s ({certifying:.3f} s certifying, {sum(made['computing'] for made in model.rounds_):.3f} s computing), "
+            f"measured {seconds:.3f} s ({certifying:.3f} s certifying, {sum(max(made['computing']) for made in model.rounds_):.3f} s computing), "
             f"simulated {simulated:.3f} s ({row['certifying']:.3f} s, {row['computing']:.3f} s): ratio {simulated / seconds:.2f}",
             flush=True,
         )

@@ -15,7 +15,10 @@ from ._arrays import rows, weights
 from ._base import CertifiedEstimator, number
 
 #: Marks of edges: none, a possible link, a sure link. In a matrix they are 0, -1 and 1.
-_NONE, _POSSIBLE, _SURE = 0, 1, 2
+_NONE, _POSSIBLE, SURE = 0, 1, 2
+
+#: The edges of a graph, the features of each, and its numbers of rows and columns.
+Graph = tuple[np.ndarray, Any, tuple[int, int]]
 
 
 class MatchingSVM(CertifiedEstimator):
@@ -136,10 +139,7 @@ class MatchingSVM(CertifiedEstimator):
             The fitted estimator.
         """
         data = self._labelled(X, y, sample_weight, reset=True)
-        task = {"structure": {"loss": self._costs()}, "penalty": self._penalty()}
-        # Features have no names, as in edge files whose features are numbers.
-        recipe = {"format": "edges", "folds": None}
-        self._keep(*self._run(data, task, recipe=recipe, warm_start=self._previous()))
+        self._keep(*self._run(data, self._task(), recipe=self._recipe(), warm_start=self._previous()))
         return self
 
     def predict(self, X: Any) -> list[list[tuple[int, int]]]:
@@ -156,7 +156,7 @@ class MatchingSVM(CertifiedEstimator):
             The row and the column of every link, in ascending order.
         """
         check_is_fitted(self)
-        return self.model_.predict(_data(self._graphs(X, reset=False)), self.threads)
+        return self.model_.predict(graph_data(self._graphs(X, reset=False)), self.threads)
 
     def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
         """Compare predictions with the truth.
@@ -190,31 +190,32 @@ class MatchingSVM(CertifiedEstimator):
         """
         return 1.0 - self.evaluate(X, y)["aer"]
 
-    def _costs(self) -> dict[str, float]:
-        return {"false_positive": number(self.fp, "fp"), "false_negative": number(self.fn, "fn")}
+    def _task(self) -> dict[str, Any]:
+        """Return the problem in the library's JSON form."""
+        loss = {"false_positive": number(self.fp, "fp"), "false_negative": number(self.fn, "fn")}
+        return {"structure": {"loss": loss}, "penalty": self._penalty()}
+
+    def _recipe(self) -> dict[str, Any]:
+        # Features have no names, as in edge files whose features are numbers.
+        return {"format": "edges", "folds": None}
+
+    def _check_sure(self, sure: bool) -> None:
+        if not sure:
+            raise ValueError("there is no sure link to learn from: in a matrix it is a 1")
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
         graphs = self._graphs(X, reset=reset)
-        if len(y) != len(graphs):
-            raise ValueError(f"there are {len(graphs)} graphs, and y has the links of {len(y)}: each needs one")
-        marks = [_marks(links, graph, i) for i, (links, graph) in enumerate(zip(y, graphs, strict=True))]
-        if reset and not any((mark == _SURE).any() for mark in marks):
-            raise ValueError("there is no sure link to learn from: in a matrix it is a 1")
-        names = None if reset else self.model_.features or None
-        return _data(graphs, np.concatenate(marks), weights(sample_weight, np.empty(len(graphs))), names)
-
-    def _graphs(self, X: Any, *, reset: bool) -> list[tuple[np.ndarray, Any, tuple[int, int]]]:
-        """Return the edges, the features and the shape of every graph."""
-        graphs = [_graph(graph, i) for i, graph in enumerate(X)]
-        if not graphs:
-            raise ValueError("X has no graphs")
-        width = graphs[0][1].shape[1] if reset else self.n_features_in_
-        for i, (_, features, _) in enumerate(graphs):
-            if features.shape[1] != width:
-                of = "graph 0 has" if reset else "the model was trained with"
-                raise ValueError(f"the edges of graph {i} have {features.shape[1]} features, and {of} {width}")
+        marks = marks_of(y, graphs)
         if reset:
-            self.n_features_in_ = width
+            self._check_sure((marks == SURE).any())
+        names = None if reset else self.model_.features or None
+        return graph_data(graphs, marks, weights(sample_weight, np.empty(len(graphs))), names)
+
+    def _graphs(self, X: Any, *, reset: bool) -> list[Graph]:
+        """Return the edges, the features and the shape of every graph."""
+        graphs = graphs_of(X, None if reset else self.n_features_in_)
+        if reset:
+            self.n_features_in_ = graphs[0][1].shape[1]
         return graphs
 
     def _set_fitted(self) -> None:
@@ -237,7 +238,27 @@ class MatchingSVM(CertifiedEstimator):
         return tags
 
 
-def _graph(graph: Any, i: int) -> tuple[np.ndarray, Any, tuple[int, int]]:
+def graphs_of(X: Any, width: int | None = None) -> list[Graph]:
+    """Return validated graphs, whose edges have as many features as those of the first one, or as many as a model has."""
+    graphs = [_graph(graph, i) for i, graph in enumerate(X)]
+    if not graphs:
+        raise ValueError("X has no graphs")
+    wanted = graphs[0][1].shape[1] if width is None else width
+    for i, (_, features, _) in enumerate(graphs):
+        if features.shape[1] != wanted:
+            of = "graph 0 has" if width is None else "the model was trained with"
+            raise ValueError(f"the edges of graph {i} have {features.shape[1]} features, and {of} {wanted}")
+    return graphs
+
+
+def marks_of(y: Any, graphs: list[Graph]) -> np.ndarray:
+    """Return the marks of all edges of graphs, by their links."""
+    if len(y) != len(graphs):
+        raise ValueError(f"there are {len(graphs)} graphs, and y has the links of {len(y)}: each needs one")
+    return np.concatenate([_marks(links, graph, i) for i, (links, graph) in enumerate(zip(y, graphs, strict=True))])
+
+
+def _graph(graph: Any, i: int) -> Graph:
     """Return the edges, the features of each, and the shape of a graph."""
     if isinstance(graph, tuple) and len(graph) == 3:
         edges, features, shape = graph
@@ -274,7 +295,7 @@ def _numbers(array: Any, i: int) -> np.ndarray:
         raise ValueError(f"graph {i} has features that are no numbers, or not the same number for every edge") from None
 
 
-def _marks(links: Any, graph: tuple[np.ndarray, Any, tuple[int, int]], i: int) -> np.ndarray:
+def _marks(links: Any, graph: Graph, i: int) -> np.ndarray:
     """Return the mark of every edge of a graph."""
     edges, _, shape = graph
     marks = np.zeros(len(edges), dtype=np.int64)
@@ -296,7 +317,7 @@ def _marks(links: Any, graph: tuple[np.ndarray, Any, tuple[int, int]], i: int) -
     else:
         sure, possible = links, []
     place = {(int(row), int(column)): k for k, (row, column) in enumerate(edges)}
-    for mark, pairs in [(_POSSIBLE, possible), (_SURE, sure)]:
+    for mark, pairs in [(_POSSIBLE, possible), (SURE, sure)]:
         for pair in pairs:
             try:
                 row, column = map(int, pair)
@@ -311,8 +332,8 @@ def _marks(links: Any, graph: tuple[np.ndarray, Any, tuple[int, int]], i: int) -
     return marks
 
 
-def _data(
-    graphs: list[tuple[np.ndarray, Any, tuple[int, int]]],
+def graph_data(
+    graphs: list[Graph],
     marks: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     names: list[str] | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
@@ -12,7 +13,9 @@ import time
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
@@ -97,6 +100,36 @@ def test_dask_arrays_give_the_model_of_one_machine(client, examples, loss, lam, 
     assert (model.predict(blocks[0]).compute() == model.predict(X)).all()
 
 
+def test_data_frames_have_names_of_columns(client, examples, tmp_path):
+    X, y = examples
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(label=y, weight=np.arange(600) % 3 + 1.0)
+    rows, targets = frame.drop(columns=["label", "weight"]), frame["label"]
+    parts = dd.from_pandas(frame, npartitions=3)
+    blocks = parts.drop(columns=["label", "weight"]), parts["label"], parts["weight"]
+    keywords = {"loss": "logistic", "lam": 1e-2, "tolerance": 1e-3, "intercept": "penalised"}
+    model = dualgap.dask.LinearClassifier(client=client, **keywords).fit(*blocks)
+    local = dualgap.LinearClassifier(**keywords)
+    certified(model, local, rows, targets, frame["weight"])
+    assert list(model.feature_names_in_) == list(local.feature_names_in_) == list(rows.columns)
+    assert model.model_.provenance["fingerprint"] == local.model_.provenance["fingerprint"]
+    predicted = model.predict(blocks[0])
+    assert predicted.divisions == blocks[0].divisions
+    assert predicted.compute().equals(pd.Series(model.predict(rows), index=rows.index))
+    model.save(tmp_path / "model")
+    other = rows.rename(columns={"x0": "another"})
+    with pytest.raises(ValueError, match="feature names"):
+        dualgap.load(tmp_path / "model").predict(other)
+    with pytest.raises(ValueError, match="different names"):
+        dualgap.dask.LinearClassifier(client=client).fit([rows[:300], other[300:]], [y[:300], y[300:]])
+
+
+def test_arrays_are_cut_along_their_columns_too(client, examples):
+    X, y = examples
+    blocks = da.from_array(X, chunks=(250, 7)), da.from_array(y, chunks=250)
+    model = dualgap.dask.LinearClassifier(client=client).fit(*blocks)
+    assert (model.predict(blocks[0]).compute() == model.predict(X)).all()
+
+
 def test_csr_blocks_weights_and_the_same_bits_again(client, examples, tmp_path):
     X, y = examples
     X = sp.csr_matrix(np.where(np.abs(X) > 1, X, 0))
@@ -141,6 +174,37 @@ def test_chains_in_shards_are_those_of_one_machine(client):
     assert again.evidence == "witness" and again.relative_gap <= 1e-3
     same_bracket(model, dualgap.ChainSVM(**keywords).fit(X, y, lengths))
     assert model.score(X, y, lengths) > 0.6
+
+
+def test_matchings_in_shards_are_those_of_one_machine(client):
+    random = np.random.default_rng(4)
+    X, y = [], []
+    for k in range(18):
+        shape = int(random.integers(1, 4)), int(random.integers(2, 4))
+        links = list(zip(range(shape[0]), random.permutation(shape[1]).tolist(), strict=False))
+        graph = random.normal(scale=0.6, size=(*shape, 3))
+        for link in links:
+            graph[link][0] += 1
+        # Some have only some of their edges.
+        edges = [edge for edge in np.ndindex(shape) if edge in links or k % 3]
+        X.append(graph if k % 2 else (edges, sp.csr_matrix([graph[edge] for edge in edges]), shape))
+        y.append(links)
+    weights = np.arange(18) % 3 + 1.0
+    parts = [slice(0, 1), slice(1, 11), slice(11, 18)]
+    keywords = {"lam": 0.02, "tolerance": 1e-3}
+    model = dualgap.dask.MatchingSVM(client=client, **keywords)
+    model.fit([X[part] for part in parts], [y[part] for part in parts], [weights[part] for part in parts])
+    local = dualgap.MatchingSVM(**keywords)
+    certified(model, local, X, y, weights)
+    for name in ("fingerprint", "recipe"):
+        assert model.model_.provenance[name] == local.model_.provenance[name]
+    assert model.predict(X[:2]) == dualgap.MatchingSVM._from_model(model.model_).predict(X[:2])
+    with pytest.raises(ValueError, match="shard 1 have 2 features, and those of shard 0 3"):
+        model.fit([X[1:2], [X[1][:, :, :2]]], [y[1:2], y[1:2]])
+    with pytest.raises(ValueError, match="no sure link"):
+        model.fit([X[:1], X[1:2]], [[[]], [[]]])
+    with pytest.raises(ValueError, match="not on files"):
+        model.fit(["graphs"])
 
 
 def test_changes_of_few_columns_travel_sparse(client):
@@ -216,8 +280,18 @@ def test_from_the_shell(client, files, tmp_path, capsys):
     paths, joined = files
     model = tmp_path / "model"
     train = ["train", "binary", *map(str, paths), "--scheduler", client.scheduler.address]
-    assert main([*train, "--lambda", "10/n", "-o", str(model)]) == 0
-    assert "tolerance was reached" in capsys.readouterr().out
+    more = ["--lambda", "10/n", "--l1", "0.001", "--intercept", "penalised", "--threads", "1"]
+    assert main([*train, *more, "--json", "-o", str(model)]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["stop"] == "gap_reached"
+    loaded = dualgap.load(model)
+    assert loaded.l1 == 0.001 and loaded.intercept == "penalised"
+    recorded = ",".join("/".join(map(str, np.atleast_1d(passes))) for passes in first["local_passes"])
+    assert main([*train, *more, "--local-passes", recorded]) == 0
+    printed = capsys.readouterr().out
+    assert "tolerance was reached" in printed and f"local passes {recorded}" in printed
+    with pytest.raises(SystemExit):
+        main(["train", "chain", str(paths[0]), "--intercept", "penalised"])
     again = dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False))
     assert again.relative_gap <= 0.01 and again.evidence == "witness"
     if "DUALGAP_PROGRAM" in os.environ:

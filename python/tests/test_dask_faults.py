@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 import cloudpickle
 import numpy as np
@@ -35,7 +38,7 @@ def _lie_about_losses(share):
         shard = _shards._shard(run, number)
         w = np.frombuffer(_shards._follow(run, number, step, payload).weights())
         part = shard.losses((share * w).tobytes())
-        return part, 0.0, len(part)
+        return part, (0.0,), len(part)
 
     _shards.losses = losses
 
@@ -105,6 +108,74 @@ def test_a_worker_that_lies_about_its_changes_costs_progress_and_no_truth(client
     assert found.dual == pytest.approx(model.certificate_.dual, rel=0, abs=slack)
 
 
+def _set_version(version):
+    from dualgap import _dualgap
+
+    _dualgap.__version__ = version
+
+
+def test_a_worker_of_another_version_is_refused(client, examples):
+    X, y = examples
+    address = sorted(client.scheduler_info()["workers"])[1]
+    model = dualgap.dask.LinearClassifier(client=client, lam=0.1)
+    client.run(_set_version, "0.0.1", workers=[address])
+    try:
+        with pytest.raises(RuntimeError, match=f"a worker has dualgap 0.0.1, and the client {dualgap.__version__}: install"):
+            model.fit(*blocks(X, y))
+    finally:
+        client.run(_set_version, dualgap.__version__, workers=[address])
+    assert model.fit(*blocks(X, y)).stop_ == "gap_reached"
+
+
+class Signs:
+    """Two outputs. Where the environment says so, to find the better one takes long."""
+
+    dim = 4
+
+    def features(self, x, y):
+        return y * x
+
+    def loss(self, truth, y):
+        return float(truth != y)
+
+    def decode(self, w, x, truth=None):
+        if "SLOW" in os.environ:
+            time.sleep(0.002)
+        return max((-1, 1), key=lambda y: w @ self.features(x, y) + (0 if truth is None else self.loss(truth, y)))
+
+
+def _be_slow(slow):
+    if slow:
+        os.environ["SLOW"] = "1"
+    else:
+        del os.environ["SLOW"]
+
+
+def test_a_slow_worker_makes_fewer_passes_than_the_others(client):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(60, 4))
+    Y = np.where(X[:, 0] + random.normal(size=60) > 0, 1, -1)
+    X, Y = list(X), Y.tolist()
+    blocks = [X[:30], X[30:]], [Y[:30], Y[30:]]
+    slow = sorted(client.scheduler_info()["workers"])[1]
+    keywords = {"client": client, "lam": 0.05, "tolerance": 1e-3}
+    client.run(_be_slow, True, workers=[slow])
+    try:
+        model = dualgap.dask.StructuredSVM(Signs(), **keywords).fit(*blocks)
+    finally:
+        client.run(_be_slow, False, workers=[slow])
+    passes = [made["passes"] for made in model.rounds_]
+    apart = [each for each in passes if isinstance(each, list)]
+    assert apart and all(1 <= each[1] < each[0] for each in apart)
+    assert model.history_[-1]["passes"] == pytest.approx(sum(np.mean(each) for each in passes))
+    assert model.stop_ == "gap_reached" and model.certify(X, Y).relative_gap <= 1e-3
+    # All workers are fast now, and the recorded passes are those of the slow one.
+    again = dualgap.dask.StructuredSVM(Signs(), local_passes=passes, **keywords).fit(*blocks)
+    assert again.coef_.tobytes() == model.coef_.tobytes()
+    with pytest.raises(ValueError, match="3 numbers for a round, and there are 2 shards"):
+        dualgap.dask.StructuredSVM(Signs(), local_passes=[[1, 2, 3]], **keywords).fit(*blocks)
+
+
 def _cluster(port, running):
     """Start a scheduler and two workers, as processes of their own."""
     address = f"tcp://127.0.0.1:{port}"
@@ -123,11 +194,41 @@ def _kill(running):
         process.wait()
 
 
-def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path):
-    X, y = examples
+def _free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return free.getsockname()[1]
+
+
+def test_a_worker_that_stands_still_is_given_up(examples):
+    X, y = examples
+    running, stopped = [], []
+
+    def stop(progress):
+        if progress["rounds"] >= 2 and not stopped:
+            stopped.extend(list(client.run(os.getpid).values())[:1])
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    try:
+        with Client(_cluster(_free_port(), running), timeout=60) as client:
+            client.wait_for_workers(2)
+            keywords = {"loss": "logistic", "lam": 1e-4, "local_passes": 2, "patience": 10.0}
+            model = dualgap.dask.LinearClassifier(client=client, callback=stop, tolerance=1e-6, **keywords)
+            with pytest.warns(RuntimeWarning, match="no heartbeat"):
+                model.fit(*blocks(X, y))
+            assert stopped and model.lost_ >= 1
+            assert model.stop_ == "gap_reached" and model.certify(X, y).relative_gap <= 1e-6
+    finally:
+        # If all went well its nanny has ended it.
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        _kill(running)
+
+
+def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path):
+    X, y = examples
+    port = _free_port()
     keywords = {"loss": "logistic", "lam": 1e-4, "local_passes": 2, "checkpoint": tmp_path / "run"}
     running, restarted = [], []
 

@@ -12,7 +12,9 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 
 fn other_kind() -> PyErr {
-    PyTypeError::new_err("only examples, sequences and those of an oracle are trained in shards")
+    PyTypeError::new_err(
+        "only examples, sequences, matchings and those of an oracle are trained in shards",
+    )
 }
 
 /// Return what the other shards must know of the data of one: the number of `examples` and of `rows`, the `width`, the `labels`
@@ -116,6 +118,7 @@ pub fn print_part(py: Python<'_>, held: &Held, before: &[u64], total: &[u64]) ->
     match held {
         Held::Examples(data) => py.detach(|| data.print_part(before, total)).or_raise(),
         Held::Sequences(data) => py.detach(|| data.print_part(before, total)).or_raise(),
+        Held::Matchings(data) => py.detach(|| data.print_part(before, total)).or_raise(),
         Held::Own(data) => data.print_part(before, total).or_raise(),
         _ => Err(other_kind()),
     }
@@ -126,6 +129,7 @@ pub fn sizes(held: &Held) -> PyResult<Vec<u64>> {
     match held {
         Held::Examples(data) => Ok(data.sizes()),
         Held::Sequences(data) => Ok(data.sizes()),
+        Held::Matchings(data) => Ok(data.sizes()),
         Held::Own(data) => Ok(data.sizes()),
         _ => Err(other_kind()),
     }

@@ -18,6 +18,7 @@ from ._calibration import calibrate
 from ._chains import ChainSVM
 from ._clock import Network
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
+from ._matchings import MatchingSVM
 from ._simulated import Rates
 from ._simulator import Simulation, simulate
 from ._structured import StructuredSVM
@@ -27,6 +28,7 @@ __all__ = [
     "ChainSVM",
     "LinearClassifier",
     "LinearRegressor",
+    "MatchingSVM",
     "MulticlassSVM",
     "Network",
     "Rates",

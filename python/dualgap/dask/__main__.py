@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster
 
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulate_commands import add_commands
+from ._rounds import Passes
 from ._tagger import SequenceTagger
 
 _OF_ROWS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
@@ -33,22 +34,36 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--workers", type=int, default=2, help="the number of such processes")
     train.add_argument("--loss", help="the name of the loss; each task has its default")
     train.add_argument("--lambda", dest="lam", default="1/n", help="a number, or a multiple of 1/n")
+    train.add_argument("--l1", type=float, help="the strength of the l1 norm beside that of --lambda")
+    train.add_argument("--intercept", choices=["penalised"], help="add a column of ones; chains have none")
     train.add_argument("--features", help="what columns become for a chain: standard, paper-conll2000, or a file of templates")
     train.add_argument("--tolerance", type=float, default=0.01, help="the relative gap to reach")
     train.add_argument("--passes", type=int, help="the most passes")
     train.add_argument("--time", type=float, help="the most seconds")
     train.add_argument("--seed", type=int, default=0)
-    train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers with commas as a run has recorded them")
+    train.add_argument("--threads", type=int, default=0, help="of a shard on its worker; 0 stands for those of the worker")
+    train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers as a run has recorded them")
     train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
     train.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
 
-def _local_passes(text: str) -> str | int | list[int]:
+def _local_passes(text: str) -> str | int | list[Passes]:
+    """Return what was recorded: with commas between rounds, and slashes between shards.
+
+    >>> from dualgap.dask.__main__ import _local_passes
+    >>> _local_passes("2"), _local_passes("2,2,1/4/4")
+    (2, [2, 2, [1, 4, 4]])
+    """
     if text == "auto":
         return text
-    numbers = [int(number) for number in text.split(",")]
-    return numbers[0] if len(numbers) == 1 else numbers
+    rounds = [[int(number) for number in one.split("/")] for one in text.split(",")]
+    given: list[Passes] = [one[0] if len(one) == 1 else one for one in rounds]
+    return given[0] if isinstance(given[0], int) and len(given) == 1 else given
+
+
+def _recorded(passes: Passes) -> str:
+    return str(passes) if isinstance(passes, int) else "/".join(map(str, passes))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +75,9 @@ def main(arguments: list[str] | None = None) -> int:
     lam: float | str = given.lam if "n" in given.lam else float(given.lam)
     if given.features and given.task != "chain":
         parser.error("only the columns of chains become features")
-    keywords = {name: value for name in ("loss", "features") if (value := getattr(given, name))}
+    if given.intercept and given.task == "chain":
+        parser.error("chains have no intercept")
+    keywords = {name: value for name in ("loss", "l1", "intercept", "features") if (value := getattr(given, name))}
 
     def show(progress: dict[str, Any]) -> None:
         print(
@@ -80,6 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
             passes=given.passes,
             time=given.time,
             seed=given.seed,
+            threads=given.threads,
             local_passes=_local_passes(given.local_passes),
             checkpoint=given.checkpoint,
             callback=show,
@@ -108,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(
             f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost "
             f"({model.restored_} restored); local passes "
-            + ",".join(str(made["passes"]) for made in model.rounds_)
+            + ",".join(_recorded(made["passes"]) for made in model.rounds_)
         )
     return 0 if model.stop_ == "gap_reached" else 1
 

@@ -27,13 +27,13 @@ class Checkpoint:
     ...     Checkpoint(path, {"lam": 0.1}, ["print"]).write(7, [b"state"])
     ...     again = Checkpoint(path, {"lam": 0.1}, ["print"])
     ...     again.passes, again.states
-    (7, [b'state'])
+    (7.0, [b'state'])
     """
 
     def __init__(self, path: str | os.PathLike[str], problem: dict[str, Any], prints: list[str]) -> None:
         self.path = Path(path)
         self.head = json.dumps({"version": _dualgap.__version__, "problem": problem, "prints": prints}, sort_keys=True)
-        self.passes = 0
+        self.passes = 0.0
         self.states: list[bytes] = []
         self._failed = False
         if self.path.exists():
@@ -43,7 +43,7 @@ class Checkpoint:
         remedy = "give the shards and keywords that it was written with, or remove the file"
         try:
             with np.load(self.path, allow_pickle=False) as stored:
-                head, passes = str(stored["head"]), int(stored["passes"])
+                head, passes = str(stored["head"]), float(stored["passes"])
                 states = [stored[f"state{k}"].tobytes() for k in range(int(stored["shards"]))]
         except (OSError, ValueError, KeyError, EOFError) as error:
             raise ValueError(f"{self.path} is no checkpoint of a run on shards ({error}): {remedy}") from error
@@ -57,7 +57,7 @@ class Checkpoint:
             raise ValueError(f"{self.path} is the checkpoint of {what.get(differs, 'another problem')}: {remedy}")
         self.passes, self.states = passes, states
 
-    def write(self, passes: int, states: list[Any]) -> None:
+    def write(self, passes: float, states: list[Any]) -> None:
         """Write the file in one piece. A disk that is full costs the checkpoint, and not the run."""
         stored: dict[str, Any] = {f"state{k}": np.frombuffer(state, dtype=np.uint8) for k, state in enumerate(states)}
         beside = self.path.with_name(self.path.name + ".new")

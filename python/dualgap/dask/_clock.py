@@ -154,8 +154,8 @@ class Clock:
         """Return how many times as long as they should some tasks take."""
         return np.exp(self.network.spread * self.chance.standard_normal(count))
 
-    def total(self, compute: Times, sizes: Sequence[Sequence[int]], sent: int = 0, add: float = 0.0) -> float:
-        """Let a call to all shards pass, whose parts are added by a tree; return the seconds of the slowest worker.
+    def total(self, compute: Times, sizes: Sequence[Sequence[int]], sent: int = 0, add: float = 0.0) -> Times:
+        """Let a call to all shards pass, whose parts are added by a tree; return how long each shard was at work.
 
         `compute` has the seconds of every shard; `sizes` the bytes of their parts, of the sums of the first level of the tree, and so on up to
         the sum of all; `sent` are the bytes that all workers are sent, and `add` the seconds that adding takes a byte.
@@ -176,7 +176,7 @@ class Clock:
         done = shared(begin, compute, net.cores)
         ended = self._added(np.maximum(done + net.latency, submitted), sizes, add)
         self.now += ended + net.overhead + 3 * net.latency + 2 * sum(sizes[-1]) / net.bandwidth
-        return float((done - begin).max())
+        return done - begin
 
     def _added(self, arrivals: Times, sizes: Sequence[Sequence[int]], add: float) -> float:
         """Return when the scheduler knows that the sum is there, from when it hears of every part."""

@@ -7,13 +7,13 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Self
 
 import dask
 from distributed import Client, Future, LocalCluster, fire_and_forget, wait
 from distributed.client import CancelledError
-from distributed.scheduler import KilledWorker
+from distributed.scheduler import KilledWorker, heartbeat_interval
 
 from .. import _dualgap
 from . import _shards
@@ -29,6 +29,10 @@ _INLINE = 100_000
 _MOST_LOSSES = 20
 #: How long to wait for a worker if there is none, or for the scheduler, in seconds.
 _PATIENCE = 600
+#: A worker is not given up before so many of its heartbeats have not come, as Dask has it: of many workers each sends fewer of them.
+_BEATS = 10
+#: How long the nanny of a worker may take to end it, in seconds: it asks for four, and then kills.
+_ENDING = 15
 
 
 class Lost(Exception):
@@ -39,16 +43,20 @@ class Cluster:
     """The shards of a run on their workers.
 
     ``blocks`` are what a worker reads a shard from: delayed blocks, or paths. They are kept, so that a lost shard can be read
-    again. ``how`` says what paths are read as.
+    again. ``how`` says what paths are read as, and ``patience`` after how many seconds without a heartbeat a worker is given up.
     """
 
-    def __init__(self, client: Client, blocks: list[Any], how: dict[str, Any]) -> None:
+    def __init__(self, client: Client, blocks: list[Any], how: dict[str, Any], patience: float = float("inf")) -> None:
         self.client = client
-        self.how = how
+        self.how, self.patience = how, patience
+        #: The last heartbeat of every worker, by the clock of the scheduler, and when the client first knew of it, by its own.
+        self._heard: dict[str, tuple[float, float]] = {}
         self._config = ExitStack()
         self.run = uuid.uuid4().hex
         self.blocks = blocks
         self.places: list[str] = []
+        #: How many examples each shard has.
+        self.examples: list[int] = []
         #: The fingerprint of each shard, as far as they are known.
         self.prints: dict[int, str] = {}
         self.setup: dict[str, Any] = {}
@@ -90,9 +98,12 @@ class Cluster:
         while True:
             try:
                 self.places = self._spread(range(len(self)), {})
-                return self._read(range(len(self)))
+                found = self._read(range(len(self)))
+                break
             except Lost:
                 self._count()
+        self.examples = [info["examples"] for info in found]
+        return found
 
     def open(self, setup: dict[str, Any]) -> None:
         """Make shards of what was read."""
@@ -141,12 +152,21 @@ class Cluster:
             try:
                 # Not `scheduler_info`, which tells what it knew before when the scheduler does not answer.
                 workers = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+                self._hear({address: worker["last_seen"] for address, worker in workers.items()})
                 return {address: int(worker["nthreads"]) for address, worker in workers.items()}
             except (OSError, TimeoutError):
                 # The scheduler is busy, or was restarted and is not there yet. One that has gone for good ends the client, too.
                 if time.monotonic() > until or self.client.status not in ("running", "connecting"):
                     raise
                 time.sleep(_LOOK)
+
+    def _hear(self, beats: dict[str, float]) -> None:
+        now = time.monotonic()
+        news = {address: (beat, now) for address, beat in beats.items()}
+        for address in news.keys() & self._heard.keys():
+            if self._heard[address][0] == beats[address]:
+                news[address] = self._heard[address]
+        self._heard = news
 
     def _spread(self, shards: Iterable[int], taken: dict[int, str]) -> list[str]:
         """Return a worker for each of these shards: those with the fewest shards first, in the order of their names."""
@@ -201,29 +221,47 @@ class Cluster:
                 return True
         return False
 
-    def _require(self, places: set[str], futures: list[Future] | None = None) -> None:
-        if not places <= self.alive().keys():
-            if futures:
-                self.client.cancel(futures, force=True)
+    def _require(self, places: set[str], futures: list[Future]) -> None:
+        # A scheduler that takes long to answer has not heard of the workers meanwhile.
+        asked = time.monotonic()
+        alive = self.alive()
+        most = max(self.patience, _BEATS * heartbeat_interval(len(alive)))
+        silent = sorted(place for place in places & alive.keys() if asked - self._heard[place][1] > most)
+        if silent:
+            self._give_up(silent)
+        if silent or not places <= alive.keys():
+            self.client.cancel(futures, force=True)
             raise Lost
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> list[Future]:
-        """Call a function with every shard, where it is."""
-        return [self._submit(place, function, self.run, k, *arguments) for k, place in enumerate(self.places)]
+    def _give_up(self, silent: list[str]) -> None:
+        """Let Dask end workers that stand still. Their nannies start others; one without a nanny is forgotten by the scheduler."""
+        message = f"given up, because they have sent no heartbeat for {self.patience:g} seconds and more: {', '.join(silent)}"
+        warnings.warn(f"workers were {message}", RuntimeWarning, stacklevel=2)
+        with suppress(OSError, TimeoutError):
+            self.client.sync(
+                self.client.scheduler.restart_workers,
+                workers=silent,
+                timeout=_ENDING,
+                wait_for_workers=False,
+                on_error="return",
+                stimulus_id=f"dualgap-{uuid.uuid4().hex}",
+            )
 
-    def gather(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call a function with every shard, and return the results in order."""
-        return self._wait(self.submit(function, *arguments), self.places)
+    def submit(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> list[Future]:
+        """Call a function with every shard, where it is. If `each` is given, the last argument is what it has for the shard."""
+        calls = enumerate(zip(self.places, self._last(each), strict=True))
+        return [self._submit(place, function, self.run, k, *arguments, *last) for k, (place, last) in calls]
 
-    def gather_each(self, function: Callable[..., Any], each: Sequence[Any], *arguments: Any) -> list[Any]:
-        """Call a function with every shard and something of its own, and return the results in order."""
-        calls = zip(self.places, each, strict=True)
-        futures = [self._submit(place, function, self.run, k, own, *arguments) for k, (place, own) in enumerate(calls)]
-        return self._wait(futures, self.places)
+    def _last(self, each: Sequence[Any] | None) -> list[tuple[Any, ...]]:
+        return [()] * len(self) if each is None else [(own,) for own in each]
 
-    def total(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Part:
-        """Call a function with every shard, and add the results by a tree."""
-        futures = self.submit(function, *arguments)
+    def gather(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> list[Any]:
+        """Call a function with every shard as `submit` does, and return the results in order."""
+        return self._wait(self.submit(function, *arguments, each=each), self.places)
+
+    def total(self, kind: str, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> Part:
+        """Call a function with every shard as `submit` does, and add the results by a tree."""
+        futures = self.submit(function, *arguments, each=each)
         kept = list(futures)
         while len(futures) > 1:
             groups = [futures[k : k + _FAN] for k in range(0, len(futures), _FAN)]
@@ -248,10 +286,7 @@ class Cluster:
     def restore_states(self) -> None:
         """Let all shards go on from their states."""
         try:
-            futures = [
-                self._submit(place, _shards.restore, self.run, k, self.states[k]) for k, place in enumerate(self.places)
-            ]
-            self._wait(futures, self.places)
+            self.gather(_shards.restore, each=self.states)
         except Lost:
             self.recover()
             self.restore_states()
@@ -263,15 +298,19 @@ class Cluster:
 
     def recover(self) -> None:
         """Read lost shards again, on other workers or on the same ones, and let them go on from their last state."""
+        missing: set[int] = set()
         while True:
             self._count()
             # Workers that are lost again and again need time to start.
             time.sleep(min(5.0, 0.05 * 2 ** (self._failures - 1)) if self._failures > 1 else 0.0)
             try:
                 present = self._present()
-                gone = [k for k in range(len(self)) if k not in present]
-                for k, place in zip(gone, self._spread(gone, present), strict=True):
+                away = [k for k in range(len(self)) if k not in present]
+                for k, place in zip(away, self._spread(away, present), strict=True):
                     self.places[k] = place
+                # With those that are there again since another one was lost, but may not have their state.
+                missing.update(away)
+                gone = sorted(missing)
                 self._read(gone)
                 places = [self.places[k] for k in gone]
                 opened = [self._submit(self.places[k], _shards.open_shard, self.run, k, self.setup) for k in gone]

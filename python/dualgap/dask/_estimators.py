@@ -20,24 +20,27 @@ from . import _shards
 from ._blocks import blocks_of
 from ._checkpoint import Checkpoint
 from ._cluster import Cluster, Lost
-from ._rounds import Rounds
+from ._rounds import Passes, Rounds
 
 _KEYWORDS = """
 
-    On a cluster there are three more keywords:
+    On a cluster there are four more keywords:
 
     client : distributed.Client, default=None
         The cluster; by default the client of this process.
-    local_passes : "auto", int or list of int, default="auto"
+    local_passes : "auto", int or list, default="auto"
         How many passes every shard makes in a round before the changes are added up. ``"auto"`` takes so many that they take as
-        long as the communication, which depends on the clock. What was taken is recorded in `rounds_`; the list of it repeats the
-        run on the same shards.
+        long as the communication, and fewer where a worker is slow, which depends on the clock. What was taken is recorded in
+        `rounds_`, a number for all shards or a list with that of each; the list of it repeats the run on the same shards.
     checkpoint : path, default=None
         Where the client writes the dual points of all shards now and then. If the file is there when `fit` begins, the run goes
         on from it: after a client that was killed, or another scheduler. It must be of the same shards and problem.
+    patience : float, default=60
+        After how many seconds without a heartbeat a worker is given up, and its shards are read again elsewhere. Workers send one
+        every half second, also while they compute, and less often where they are many: ten of them are awaited in any case.
 
-    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``share`` (λ/λ'), ``gamma``, ``seconds`` and
-    ``bytes`` of every round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
+    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``share`` (λ/λ'), ``gamma``, ``seconds``,
+    ``computing`` (the seconds of each shard) and ``bytes`` of every round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
     and how many of them went on from a state that the client had.
 """
 
@@ -53,18 +56,20 @@ class Distributed:
         self,
         *,
         client: Client | None = None,
-        local_passes: str | int | list[int] = "auto",
+        local_passes: str | int | list[Passes] = "auto",
         checkpoint: str | os.PathLike[str] | None = None,
+        patience: float = 60.0,
         **keywords: Any,
     ) -> None:
         self._local.__init__(self, **keywords)  # type: ignore[misc]
         self.client = client
         self.local_passes = local_passes
         self.checkpoint = checkpoint
+        self.patience = patience
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), "client", "local_passes", "checkpoint"])
+        return sorted([*cls._local._get_param_names(), "client", "local_passes", "checkpoint", "patience"])
 
     def __sklearn_clone__(self) -> Self:
         """Return an estimator with the same keywords. A client cannot be copied, and is shared."""
@@ -96,7 +101,7 @@ class Distributed:
     def _fit_blocks(self, blocks: list[Any]) -> Self:
         """Train the model on these shards."""
         self._refuse()
-        with Cluster(self.client or get_client(), blocks, self._how()) as cluster:
+        with Cluster(self.client or get_client(), blocks, self._how(), self.patience) as cluster:
             found = cluster.read()
             setup = self._setup(found)
             cluster.open(setup)
@@ -111,7 +116,7 @@ class Distributed:
             {
                 "certificate": model.certificate,
                 "stop": "callback" if stop == "interrupted" else stop,
-                "passes": float(run.passes),
+                "passes": run.passes,
                 "history": run.history,
                 "remarks": [],
                 "raised": None,
@@ -188,17 +193,17 @@ class Distributed:
         width = max(info["width"] for info in found)
         names: list[str] = found[0].get("features", [])
         if any(info.get("features", []) != names for info in found):
-            raise ValueError("the shards have columns of different names: convert them with the same columns")
+            raise ValueError("the shards have columns of different names: they must be the same, in the same order")
         recipes = [info["recipe"] for info in found if "recipe" in info]
         if any(recipe != recipes[0] for recipe in recipes):
             raise ValueError("the data files were read in different ways: convert them with the same options")
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        recipe = recipes[0] if names else self._recipe()
-        if recipe is not None:
-            recipe = {**recipe, "constant": self._kind_of_intercept() is not None}
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
+        recipe = recipes[0] if recipes and names else self._recipe()
+        if recipe is not None:
+            recipe = {**recipe, "constant": self._kind_of_intercept() is not None}
         return width, names, recipe
 
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -239,7 +244,7 @@ class Distributed:
             "dual": run.dual,
             "witness": witness,
             "stop": stop,
-            "passes": float(run.passes),
+            "passes": run.passes,
             "examples": examples,
             "print": print_,
             "weights": weights,
@@ -269,9 +274,11 @@ class Distributed:
         return estimator
 
     def predict(self, X: Any) -> Any:
-        """Predict as the estimator of one machine does; of a Dask array, a Dask array."""
+        """Predict as the estimator of one machine does; of a Dask array a Dask array, and of a Dask data frame a series."""
+        if hasattr(X, "map_partitions"):
+            return X.map_partitions(_predicted_series, self._local_estimator())
         if hasattr(X, "map_blocks") and hasattr(X, "chunks"):
-            return X.map_blocks(_predicted, self._local_estimator(), drop_axis=1, dtype=None, meta=np.array([]))
+            return X.rechunk({1: -1}).map_blocks(_predicted, self._local_estimator(), drop_axis=1, dtype=None, meta=np.array([]))
         return self._local.predict(self, X)  # type: ignore[attr-defined]
 
 
@@ -282,6 +289,13 @@ def no_rows(width: int) -> _dualgap.Rows:
 
 def _predicted(block: Any, estimator: Any) -> Any:
     return estimator.predict(block)
+
+
+def _predicted_series(frame: Any, estimator: Any) -> Any:
+    # Whoever has a Dask data frame has pandas, which dualgap does not need otherwise.
+    import pandas as pd
+
+    return pd.Series(estimator.predict(frame), index=frame.index)
 
 
 def _name_classes(found: list[dict[str, Any]]) -> None:

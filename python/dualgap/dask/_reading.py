@@ -1,4 +1,4 @@
-"""What a worker makes a shard of: arrays, files, or inputs of a user's oracle.
+"""What a worker makes a shard of: arrays, files, graphs, or inputs of a user's oracle.
 
 Reading says what the client must know of a shard; with what it has found out of all of them, :func:`data_of` makes the data.
 """
@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _dualgap
-from .._arrays import class_numbers, rows
+from .._arrays import class_numbers, feature_names, rows
+from ..matching import SURE, graph_data, graphs_of, marks_of
 from ..structured import listed, own_data
 from . import _pages
 
@@ -42,8 +43,15 @@ class Own:
     weights: np.ndarray | None
 
 
+@dataclass
+class Graphs:
+    """Graphs, which have nothing that the other shards decide."""
+
+    data: _dualgap.Data
+
+
 #: What was read.
-Read = Arrays | Own | _dualgap.Data
+Read = Arrays | Own | Graphs | _dualgap.Data
 
 
 def read(number: int, block: Any, how: dict[str, Any]) -> tuple[Read, dict[str, Any]]:
@@ -57,6 +65,8 @@ def read(number: int, block: Any, how: dict[str, Any]) -> tuple[Read, dict[str, 
         return held, {**info, "file": True}
     if how["structure"] == "python":
         return _own(number, *block)
+    if how["structure"] == "matching":
+        return _graphs(number, *block)
     return _arrays(number, *block)
 
 
@@ -64,6 +74,8 @@ def data_of(number: int, held: Read, setup: dict[str, Any]) -> _dualgap.Data:
     """Return the data of a shard, with the columns and labels of all of them."""
     if isinstance(held, Own):
         return own_data(setup["arrays"]["oracle"], held.X, held.y, held.weights)
+    if isinstance(held, Graphs):
+        return held.data
     if isinstance(held, Arrays):
         return _data_of_arrays(number, held, setup)
     return held.in_common(setup["width"], setup["labels"] or [], setup["features"], constant=setup["constant"])
@@ -87,8 +99,7 @@ def _of_library(path: str, how: dict[str, Any], mapped: bool) -> tuple[_dualgap.
         "file": True,
         "classes": None if labels is None or len(labels) > _MOST_CLASSES else np.array(labels, dtype=object),
         "counts": None if labels is None else np.array(about["counts"], dtype=np.float64),
-        "weights": None,
-        "total": float(about["examples"]),
+        **_weighed(None, about["examples"]),
         "rows": about["rows"],
         "features": about["features"],
         "feature_counts": about["feature_counts"],
@@ -110,7 +121,16 @@ def _own(number: int, X: Any, y: Any, weights: Any, _: Any) -> tuple[Own, dict[s
     return Own(X, y, weights), {"width": 0, "file": False, "classes": None, "counts": None, **_weighed(weights, len(X))}
 
 
+def _graphs(number: int, X: Any, y: Any, weights: Any, _: Any) -> tuple[Graphs, dict[str, Any]]:
+    weights = _checked_weights(number, weights, len(X))
+    graphs = graphs_of(X)
+    marks = marks_of(y, graphs)
+    about = {"width": graphs[0][1].shape[1], "sure": bool((marks == SURE).any()), **_weighed(weights, len(graphs))}
+    return Graphs(graph_data(graphs, marks, weights)), about
+
+
 def _arrays(number: int, X: Any, y: Any, weights: Any, lengths: Any) -> tuple[Arrays, dict[str, Any]]:
+    names = list(getattr(X, "columns", [])) if lengths is None else []
     X = _aligned_rows(X.tocsr()) if sp.issparse(X) else _aligned(getattr(X, "values", X), np.float64)
     y = _aligned(getattr(y, "values", y)).ravel()
     if lengths is not None:
@@ -127,6 +147,8 @@ def _arrays(number: int, X: Any, y: Any, weights: Any, lengths: Any) -> tuple[Ar
     by_row = weights if lengths is None or weights is None else np.repeat(weights, lengths)
     return Arrays(X, y, weights, lengths), {
         "width": X.shape[1],
+        # As scikit-learn has it, only texts are names.
+        "features": (feature_names(names) or []) if all(isinstance(name, str) for name in names) else [],
         "file": False,
         "classes": classes if len(classes) <= _MOST_CLASSES else None,
         "counts": np.bincount(places, weights=by_row, minlength=len(classes)),
@@ -147,6 +169,7 @@ def _checked_weights(number: int, weights: Any, examples: int) -> np.ndarray | N
 
 def _weighed(weights: np.ndarray | None, examples: int) -> dict[str, Any]:
     return {
+        "examples": examples,
         "weights": None if weights is None else weights.tobytes(),
         "total": float(examples) if weights is None else float(np.sum(weights)),
     }

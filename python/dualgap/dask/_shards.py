@@ -16,8 +16,8 @@ from typing import Any
 from .. import _dualgap
 from . import _reading
 
-#: What a shard sends: bytes, the seconds that they took to compute, and how many bytes have travelled for them.
-Part = tuple[bytes, float, int]
+#: What shards send: bytes, the seconds that each of them took to compute its own, and how many bytes have travelled for them.
+Part = tuple[bytes, tuple[float, ...], int]
 
 #: How the position has changed: its serial number; "whole", "moved", "rested" or "held", as all workers have it; and of a move the share
 #: of the change, and λ/λ' before and after it.
@@ -157,7 +157,7 @@ def take_round(
     begin = time.perf_counter()
     change = shard.round(at, share, sigma, passes)
     _run(run).pending[number] = now
-    return change, time.perf_counter() - begin, len(change)
+    return change, (time.perf_counter() - begin,), len(change)
 
 
 def dual(run: str, number: int, last: tuple[int, float] | None) -> Part:
@@ -165,7 +165,7 @@ def dual(run: str, number: int, last: tuple[int, float] | None) -> Part:
     shard = _apply(run, number, last)
     begin = time.perf_counter()
     part = shard.dual()
-    return part, time.perf_counter() - begin, len(part)
+    return part, (time.perf_counter() - begin,), len(part)
 
 
 def losses(run: str, number: int, step: Step, payload: bytes) -> Part:
@@ -174,13 +174,13 @@ def losses(run: str, number: int, step: Step, payload: bytes) -> Part:
     shard = _shard(run, number)
     begin = time.perf_counter()
     part = shard.losses(at.weights())
-    return part, time.perf_counter() - begin, len(part)
+    return part, (time.perf_counter() - begin,), len(part)
 
 
 def add(kind: str, *parts: Part) -> Part:
     """Add what shards have sent, in their order."""
     total = _dualgap.add_parts(kind, [part[0] for part in parts])
-    return total, max(part[1] for part in parts), sum(part[2] for part in parts)
+    return total, tuple(seconds for part in parts for seconds in part[1]), sum(part[2] for part in parts)
 
 
 def hold(payload: Any) -> Any:
@@ -221,7 +221,7 @@ def sizes(run: str, number: int) -> list[int]:
     return _run(run).data[number].sizes()
 
 
-def print_part(run: str, number: int, before: list[int], total: list[int]) -> bytes:
+def print_part(run: str, number: int, total: list[int], before: list[int]) -> bytes:
     """Return this shard's part of the fingerprint of all."""
     _shard(run, number)
     return bytes(_run(run).data[number].print_part(before, total))

@@ -68,8 +68,8 @@ class SimulatedCluster(Cluster):
         self.time, self.rates = clock, rates
         self.entries: Times = np.array([entries(block) for block in blocks], dtype=np.float64)
         self.places = [str(k) for k in range(len(blocks))]
-        #: What every call to all shards has needed: its kind, its passes, the bytes sent to all, and the sizes of the parts.
-        self.calls: list[tuple[str, int, int, list[list[int]]]] = []
+        #: What every call to all shards has needed: its kind, the passes of each, the bytes sent to all, and the sizes of the parts.
+        self.calls: list[tuple[str, Times, int, list[list[int]]]] = []
         #: How long each shard has really computed in these calls.
         self.measured: list[list[float]] = []
         self._sent = 0
@@ -86,33 +86,32 @@ class SimulatedCluster(Cluster):
 
     def read(self) -> list[dict[str, Any]]:
         """Take all shards, and return what they say of themselves."""
-        return [_shards.read(self.run, k, self.how, block) for k, block in enumerate(self.blocks)]
-
-    def gather(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call a function with every shard, and return the results in order."""
-        found = [function(self.run, k, *arguments) for k in range(len(self))]
-        self.time.gather(np.zeros(len(self)), [_bytes(result) for result in found])
+        found = [_shards.read(self.run, k, self.how, block) for k, block in enumerate(self.blocks)]
+        self.examples = [info["examples"] for info in found]
         return found
 
-    def gather_each(self, function: Callable[..., Any], each: Sequence[Any], *arguments: Any) -> list[Any]:
-        """Call a function with every shard and something of its own, and return the results in order."""
-        found = [function(self.run, k, own, *arguments) for k, own in enumerate(each)]
+    def _call(self, function: Callable[..., Any], arguments: Sequence[Any], each: Sequence[Any] | None) -> list[Any]:
+        return [function(self.run, k, *arguments, *last) for k, last in enumerate(self._last(each))]
+
+    def gather(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> list[Any]:
+        """Call a function with every shard, and return the results in order."""
+        found = self._call(function, arguments, each)
         rate = self.rates.digest if function is _shards.print_part else 0.0
         self.time.gather(rate * self.entries, [_bytes(result) for result in found])
         return found
 
-    def total(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Part:
+    def total(self, kind: str, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> Part:
         """Call a function with every shard, and add the results by a tree."""
         begin = self.time.now
-        parts: list[Part] = [function(self.run, k, *arguments) for k in range(len(self))]
-        self.measured.append([part[1] for part in parts])
+        parts: list[Part] = self._call(function, arguments, each)
+        self.measured.append([seconds for part in parts for seconds in part[1]])
         sizes = [[len(part[0]) for part in parts]]
         while len(parts) > 1:
             parts = [_shards.add(kind, *parts[k : k + _FAN]) for k in range(0, len(parts), _FAN)]
             sizes.append([len(part[0]) for part in parts])
-        passes = int(arguments[-1]) if kind == "change" else 0
+        passes = np.zeros(len(self)) if each is None else np.asarray(each, dtype=np.float64)
         self.calls.append((kind, passes, self._sent, sizes))
-        slowest = self.time.total(self.compute(kind, passes), sizes, self._sent, self.rates.add)
+        seconds = self.time.total(self.compute(kind, passes), sizes, self._sent, self.rates.add)
         if kind == "change":
             self.time.now += self.rates.step
         self._sent = 0
@@ -121,9 +120,9 @@ class SimulatedCluster(Cluster):
             raise Lost
         self.bytes += parts[0][2]
         self._failures = 0
-        return parts[0][0], slowest, parts[0][2]
+        return parts[0][0], tuple(seconds.tolist()), parts[0][2]
 
-    def compute(self, kind: str, passes: int) -> Times:
+    def compute(self, kind: str, passes: Times) -> Times:
         """Return how long each shard computes in a call."""
         rates = self.rates
         if kind == "change":

@@ -63,7 +63,7 @@ class Simulation:
         lines = [head]
         for row in self.rows:
             lines.append(
-                f"{row['workers']:>8} {row['rounds']:>7} {row['passes']:>7} {row['bytes'] / 1e6:>9.4g} {row['seconds']:>9.4g} "
+                f"{row['workers']:>8} {row['rounds']:>7} {row['passes']:>7.6g} {row['bytes'] / 1e6:>9.4g} {row['seconds']:>9.4g} "
                 f"{row['computing']:>9.4g} {row['speedup']:>8.3g} {row['efficiency']:>10.3g}"
                 + (" extrapolated" if row["extrapolated"] else "" if row["stop"] == "gap_reached" else f" {row['stop']}")
             )
@@ -234,7 +234,7 @@ class _Run:
                 "passes": run.passes,
                 "bytes": cluster.bytes,
                 "seconds": clock.now,
-                "computing": sum(made["computing"] for made in run.rounds),
+                "computing": sum(max(made["computing"]) for made in run.rounds),
                 "certifying": run.certify_seconds,
                 "finishing": self.finishing,
                 "local_passes": [made["passes"] for made in run.rounds],
@@ -290,7 +290,7 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
     change = [[round(size(max(1.0, shards)))] * shards for shards in levels]
     fixed = {kind: [[round(last.size(kind))] * shards for shards in levels] for kind in ("dual", "losses")}
     made: list[dict[str, Any]] = []
-    passes, certified, certifying, bytes_ = 0, -1, 0.0, 0.0
+    passes, certified, certifying, bytes_ = 0.0, -1.0, 0.0, 0.0
     while len(made) < rounds or certified < passes:
         begin = clock.now
         if passes - certified >= max(1.0, _CERTIFY_AFTER * passes) or len(made) == rounds:
@@ -301,10 +301,10 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
             continue
         chosen = next_passes(estimator.local_passes, made)
         sent = last.sent("change")
-        slowest = clock.total(rates.visit * chosen * each + rates.round, change, round(sent), rates.add)
+        seconds = clock.total(rates.visit * np.asarray(chosen) * each + rates.round, change, round(sent), rates.add)
         clock.now += rates.step
-        made.append({"passes": chosen, "seconds": clock.now - begin, "computing": slowest})
-        passes, bytes_ = passes + chosen, bytes_ + count * (sent + size(count))
+        made.append({"passes": chosen, "seconds": clock.now - begin, "computing": seconds})
+        passes, bytes_ = passes + float(np.mean(chosen)), bytes_ + count * (sent + size(count))
     finishing = last.finishing * count / last.count
     clock.now += finishing
     return {
@@ -313,7 +313,7 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
         "passes": passes,
         "bytes": round(bytes_),
         "seconds": clock.now,
-        "computing": sum(one["computing"] for one in made),
+        "computing": float(sum(max(one["computing"]) for one in made)),
         "certifying": certifying,
         "finishing": finishing,
         "stop": "extrapolated",
@@ -356,8 +356,8 @@ def _fitted(cluster: SimulatedCluster, kind: str) -> tuple[float, float]:
     measured: dict[tuple[float, float], list[float]] = {}
     for (what, passes, _, _), seconds in zip(cluster.calls, cluster.measured, strict=True):
         if what == kind:
-            for count, second in zip(cluster.entries, seconds, strict=True):
-                measured.setdefault((float(count) * max(1, passes), 1.0), []).append(second)
+            for work, second in zip(cluster.entries * np.maximum(1, passes), seconds, strict=True):
+                measured.setdefault((float(work), 1.0), []).append(second)
     # Of those with the same work the median: one may have been interrupted, and the first one finds the data in no cache.
     matrix, right = np.array(list(measured)), np.array([max(np.median(each), 1e-9) for each in measured.values()])
     scale = np.array([matrix[:, 0].max(), 1.0])

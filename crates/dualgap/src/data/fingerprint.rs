@@ -150,7 +150,14 @@ impl Fingerprint for Matchings {
         digest.section(0);
         digest.number(self.len() as u64);
         digest.text(if self.is_labelled() { "marked" } else { "unlabelled" });
-        digest.section(0);
+        self.digest_graphs(digest, 0);
+    }
+}
+
+impl Matchings {
+    /// Adds the graphs and their marks, a section that begins after so many graphs of other shards.
+    pub(super) fn digest_graphs(&self, digest: &mut Digest, before: u64) {
+        digest.section(before);
         for graph in (0..self.len()).map(|i| self.graph(i)) {
             for number in [graph.rows(), graph.columns(), graph.edges().len()] {
                 digest.number(number as u64);

@@ -2,7 +2,7 @@
 //! piece.
 
 use super::fingerprint::digest_targets;
-use super::{Examples, Sequences, Targets};
+use super::{Examples, Matchings, Sequences, Targets};
 use crate::container::Digest;
 use crate::{Error, Result};
 
@@ -89,6 +89,33 @@ impl PrintParts for Sequences {
         let count = if last { self.len() + 1 } else { self.len() };
         self.digest_starts(&mut digest, before, count);
         self.digest_labels(&mut digest, positions);
+        Ok(digest.part())
+    }
+}
+
+impl PrintParts for Matchings {
+    fn sizes(&self) -> Vec<u64> {
+        vec![self.len() as u64, self.features().len() as u64]
+    }
+
+    fn print_part(&self, before: &[u64], total: &[u64]) -> Result<Vec<u8>> {
+        let ([graphs, edges], [all, all_edges]) = (sizes(before)?, sizes(total)?);
+        if !self.is_labelled() {
+            return Err(Error::setting("graphs in shards have a mark for every edge"));
+        }
+        let mut digest = Digest::of_shard();
+        if graphs == 0 {
+            digest.text("matchings");
+            digest.number(all_edges);
+            digest.number(self.features().width() as u64);
+        }
+        self.features().digest_entries(&mut digest, edges);
+        digest.section(0);
+        if graphs == 0 {
+            digest.number(all);
+            digest.text("marked");
+        }
+        self.digest_graphs(&mut digest, graphs);
         Ok(digest.part())
     }
 }

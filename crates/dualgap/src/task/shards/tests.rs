@@ -1,13 +1,13 @@
 //! Shards in one process, judged by runs on all examples at once and by what `certify` says of the joined model.
 
 use super::Outcome;
-use crate::data::{DataSet, Examples, PrintParts, Sequences, joined_print};
+use crate::data::{DataSet, Examples, Graph, Mark, Matchings, PrintParts, Sequences, joined_print};
 use crate::dual::shard::{Change, Course, DualPart, LossPart, Move, Position, Rounds};
 use crate::dual::{Settings, Witness};
-use crate::linalg::Random;
+use crate::linalg::{Random, Rows};
 use crate::run::{Budget, Certificate, Stop};
 use crate::structure::posed::Posing;
-use crate::structure::{Chain, Linear, Multiclass, Structure};
+use crate::structure::{Chain, Linear, Matching, Multiclass, Structure};
 use crate::task::{Method, Model, Plan, Task};
 use crate::term::{MulticlassLoss, Penalty, ScalarLoss};
 
@@ -235,6 +235,20 @@ fn classes_and_chains_on_shards_are_those_of_one_machine() {
         .collect();
     let data = Sequences::from_dense(&sequences, &labels, &["n", "v"].map(String::from)).unwrap();
     agrees(&Task::new(Chain::default(), Penalty::ridge(0.1)), &data, &[1, 8, 3]);
+}
+
+#[test]
+fn matchings_on_shards_are_those_of_one_machine() {
+    // Links on the diagonal, which the first feature knows of in most cases.
+    let graphs: Vec<Graph> = (0..12).map(|i| Graph::full(1 + i % 3, 2 + i % 2)).collect();
+    let links =
+        graphs.iter().flat_map(|graph| graph.edges.iter().map(|(row, column)| row == column));
+    let links: Vec<bool> = links.collect();
+    let mut features = rows(links.len(), 4, 13);
+    features.iter_mut().zip(&links).for_each(|(row, &link)| row[0] += f64::from(u8::from(link)));
+    let marks = links.iter().map(|&link| if link { Mark::Sure } else { Mark::None }).collect();
+    let data = Matchings::new(Rows::dense(&features).unwrap(), &graphs, marks).unwrap();
+    agrees(&Task::new(Matching::default(), Penalty::ridge(0.1)), &data, &[1, 8, 3]);
 }
 
 /// Shards of examples with the same columns disagree about them, and without a centre for long.
