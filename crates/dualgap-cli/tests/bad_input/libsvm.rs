@@ -153,7 +153,7 @@ fn a_libsvm_file_has_no_folds_and_no_sequences() {
     fails(&desk, "multiclass data.svm --train-folds 1", &["data.svm", "folds"]);
     fails(&desk, "chain data.svm", &["data.svm", "sequences"]);
     fails(&desk, "chain data.svm --format letters", &["data.svm:1: "]);
-    fails(&desk, "chain data.svm --format libsvm", &["does not go with chain"]);
+    desk.run("train chain data.svm --format libsvm").refuses(&["does not go with chain"]);
 }
 
 /// An index that no computer word holds is as much too large as one that is.
