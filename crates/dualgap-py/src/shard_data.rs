@@ -120,7 +120,7 @@ pub fn print_part(py: Python<'_>, held: &Held, before: &[u64], total: &[u64]) ->
         Held::Sequences(data) => py.detach(|| data.print_part(before, total)).or_raise(),
         Held::Matchings(data) => py.detach(|| data.print_part(before, total)).or_raise(),
         Held::Own(data) => data.print_part(before, total).or_raise(),
-        _ => Err(other_kind()),
+        Held::Ratings(_) => Err(other_kind()),
     }
 }
 
@@ -131,6 +131,6 @@ pub fn sizes(held: &Held) -> PyResult<Vec<u64>> {
         Held::Sequences(data) => Ok(data.sizes()),
         Held::Matchings(data) => Ok(data.sizes()),
         Held::Own(data) => Ok(data.sizes()),
-        _ => Err(other_kind()),
+        Held::Ratings(_) => Err(other_kind()),
     }
 }
