@@ -127,21 +127,26 @@ def test_a_worker_of_another_version_is_refused(client, examples):
     assert model.fit(*blocks(X, y)).stop_ == "gap_reached"
 
 
-class Signs:
-    """Two outputs. Where the environment says so, to find the better one takes long."""
+def signs():
+    """Return an oracle of a class that travels with it: workers cannot import one of a module of tests."""
 
-    dim = 4
+    class Signs:
+        """Two outputs. Where the environment says so, to find the better one takes long."""
 
-    def features(self, x, y):
-        return y * x
+        dim = 4
 
-    def loss(self, truth, y):
-        return float(truth != y)
+        def features(self, x, y):
+            return y * x
 
-    def decode(self, w, x, truth=None):
-        if "SLOW" in os.environ:
-            time.sleep(0.002)
-        return max((-1, 1), key=lambda y: w @ self.features(x, y) + (0 if truth is None else self.loss(truth, y)))
+        def loss(self, truth, y):
+            return float(truth != y)
+
+        def decode(self, w, x, truth=None):
+            if "SLOW" in os.environ:
+                time.sleep(0.002)
+            return max((-1, 1), key=lambda y: w @ self.features(x, y) + (0 if truth is None else self.loss(truth, y)))
+
+    return Signs()
 
 
 def _be_slow(slow):
@@ -161,7 +166,7 @@ def test_a_slow_worker_makes_fewer_passes_than_the_others(client):
     keywords = {"client": client, "lam": 0.05, "tolerance": 1e-3}
     client.run(_be_slow, True, workers=[slow])
     try:
-        model = dualgap.dask.StructuredSVM(Signs(), **keywords).fit(*blocks)
+        model = dualgap.dask.StructuredSVM(signs(), **keywords).fit(*blocks)
     finally:
         client.run(_be_slow, False, workers=[slow])
     passes = [made["passes"] for made in model.rounds_]
@@ -170,10 +175,10 @@ def test_a_slow_worker_makes_fewer_passes_than_the_others(client):
     assert model.history_[-1]["passes"] == pytest.approx(sum(np.mean(each) for each in passes))
     assert model.stop_ == "gap_reached" and model.certify(X, Y).relative_gap <= 1e-3
     # All workers are fast now, and the recorded passes are those of the slow one.
-    again = dualgap.dask.StructuredSVM(Signs(), local_passes=passes, **keywords).fit(*blocks)
+    again = dualgap.dask.StructuredSVM(signs(), local_passes=passes, **keywords).fit(*blocks)
     assert again.coef_.tobytes() == model.coef_.tobytes()
     with pytest.raises(ValueError, match="3 numbers for a round, and there are 2 shards"):
-        dualgap.dask.StructuredSVM(Signs(), local_passes=[[1, 2, 3]], **keywords).fit(*blocks)
+        dualgap.dask.StructuredSVM(signs(), local_passes=[[1, 2, 3]], **keywords).fit(*blocks)
 
 
 def _cluster(port, running):
