@@ -170,6 +170,7 @@ fn onto_simplex(x: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::Sum;
     use proptest::prelude::*;
 
     const LOSSES: [MulticlassLoss; 4] = [
@@ -239,6 +240,30 @@ mod tests {
                     .fold(f64::NEG_INFINITY, f64::max) - scores[truth];
                 prop_assert!(value >= brute - 1e-12 && value <= brute + 2e-2, "{loss:?} {value} {brute}");
             }
+        }
+
+        // The judges are the standard library's functions and compensated sums.
+        #[test]
+        fn the_rounding_of_many_classes_is_within_its_bound(
+            scores in prop::collection::vec(-20.0..20.0_f64, 2..400),
+            width in 0.1..2.0_f64,
+        ) {
+            let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let added = |terms: &mut dyn Iterator<Item = f64>| {
+                let mut sum = Sum::default();
+                terms.for_each(|term| sum.add(term));
+                sum.total().value
+            };
+            let total = added(&mut scores.iter().map(|s| (s - top).exp()));
+            let value = MulticlassLoss::Softmax.value(&scores, 0, &mut Vec::new());
+            prop_assert!((value.value - (top + total.ln() - scores[0])).abs() <= value.error);
+            let beta: Vec<f64> = scores.iter().map(|s| (s - top).exp() / total).collect();
+            let entropy = MulticlassLoss::Softmax.penalty(beta.iter().copied());
+            let exact = added(&mut beta.iter().map(|b| b * b.ln()));
+            prop_assert!((entropy.value - exact).abs() <= entropy.error);
+            let squares = MulticlassLoss::SmoothHinge { width }.penalty(beta.iter().copied());
+            let exact = added(&mut beta.iter().map(|b| 0.5 * width * b * b));
+            prop_assert!((squares.value - exact).abs() <= squares.error);
         }
 
         #[test]
