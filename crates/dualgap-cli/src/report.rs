@@ -530,7 +530,8 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
         );
         return format!(
             "Certified: no more yet than that losses are never negative, so that the objective of this model is at most {most} \
-             above the optimum, which is all of it. {LONGER}"
+             above the optimum, which is all of it. {}",
+            advice(certificate)
         );
     }
     // The numbers are rounded up so that the sentence stays true.
@@ -544,7 +545,7 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     let promise =
         if certificate.basis.is_promise() { ", if its oracle keeps its promise" } else { "" };
     let wide = if share.is_finite() && share > WIDE {
-        format!(" That is a wide bound, which says little. {LONGER}")
+        format!(" That is a wide bound, which says little. {}", advice(certificate))
     } else {
         String::new()
     };
@@ -559,6 +560,15 @@ const WIDE: f64 = 0.5;
 /// What makes a certificate say more.
 const LONGER: &str = "The model may predict well all the same; a longer run proves more: more --passes, or a \
                       --tolerance such as 0.05 in their place; a larger --lambda needs fewer passes for it.";
+
+/// What is left to do where a longer run proves no more.
+const ROUNDING: &str = "The model may predict well all the same; most of that is rounding, of which a longer run \
+                        leaves as much: values, targets and a --lambda nearer to one round less.";
+
+/// Returns how the next certificate can say more than this one.
+fn advice(certificate: &Certificate) -> &'static str {
+    if certificate.rounding_exceeds_gap() { ROUNDING } else { LONGER }
+}
 
 /// Formats a relative gap. One of 100 % or more is shown as such: zero is a lower bound of the objective as well.
 pub fn gap_share(share: f64) -> String {
@@ -684,6 +694,17 @@ mod tests {
         assert!(told.ends_with("% of the objective)."), "{told}");
         let told = certified_sentence(&certificate(0.0, 0.0));
         assert!(told.contains(" above the optimum."), "an optimum of zero: {told}");
+    }
+
+    // A user who follows the advice to run longer would wait for nothing.
+    #[test]
+    fn no_longer_run_is_advised_against_rounding() {
+        let side = |value| Measured { value, error: 0.1 };
+        for (primal, dual) in [(1e-3, 0.0), (0.15, 0.14)] {
+            let told =
+                certified_sentence(&Certificate::new(side(primal), side(dual), true).unwrap());
+            assert!(!told.contains("--passes") && told.contains("rounding"), "{told}");
+        }
     }
 
     #[test]
