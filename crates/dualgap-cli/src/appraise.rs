@@ -2,10 +2,11 @@
 
 use crate::args::values::Wanted;
 use crate::args::{AppraiseArgs, Common, Work};
+use crate::claim::rounded_up;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::options::TaskOptions;
-use crate::report::{notes, rounded_up};
+use crate::report::notes;
 use crate::weight_file::WeightFile;
 use crate::words::{aligned, number, to_json, trimmed};
 use crate::{Outcome, print};

@@ -2,9 +2,10 @@
 
 use crate::args::CertifyArgs;
 use crate::ball::{BallJson, engine_penalty};
+use crate::claim::{certificate_rows, certified_sentence};
 use crate::compress::borrow_witness;
 use crate::predict::load;
-use crate::report::{certificate_rows, certified_sentence, notes};
+use crate::report::notes;
 use crate::words::{aligned, to_json};
 use crate::{Outcome, Tasks, path, print};
 use dualgap::Result;

@@ -1,9 +1,10 @@
 //! `dualgap compress`: a small model, with a proof of what that costs.
 
 use crate::args::CompressArgs;
+use crate::claim::{certified_sentence, gap_share};
 use crate::places::{check_not_read, check_writable};
 use crate::predict::load;
-use crate::report::{certified_sentence, gap_share, is_crf};
+use crate::report::is_crf;
 use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, Tasks, print};
 use dualgap::data::{Source, write_atomically};

@@ -1,9 +1,9 @@
 //! `dualgap demo`: handwritten words, a structural SVM, a certificate, in a few seconds.
 
 use crate::args::DemoArgs;
+use crate::claim::{certificate_rows, certified_sentence};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::progress::Bar;
-use crate::report::{certificate_rows, certified_sentence};
 use crate::words::{aligned, percent, thousands};
 use crate::{Outcome, curve, print};
 use dualgap::data::{Format, Recipe, Source, letters, write_atomically};

@@ -2,14 +2,13 @@
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
+use crate::claim::{certificate_rows, certified_sentence};
 use crate::explain::{explain, transitions};
 use crate::matchings::inspect_example;
 use crate::outputs::outputs_row;
 use crate::places::check_not_read;
 use crate::ratings::{centre_row, completion};
-use crate::report::{
-    certificate_rows, certified_sentence, notes, scale_row, solver_name, task_row,
-};
+use crate::report::{notes, scale_row, solver_name, task_row};
 use crate::words::{aligned, number, thousands, to_json, trimmed};
 use crate::{Outcome, Tasks, print};
 use dualgap::data::source::is_stdin;

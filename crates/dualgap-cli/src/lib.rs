@@ -31,6 +31,7 @@ mod ball;
 mod certify;
 mod choices;
 mod chosen;
+mod claim;
 mod compress;
 mod convert;
 mod convert_mapped;

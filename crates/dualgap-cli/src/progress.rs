@@ -1,6 +1,6 @@
 //! A progress bar on the terminal: pass, gap, test error, and an estimate of the time left.
 
-use crate::report::gap_share;
+use crate::claim::gap_share;
 use crate::words::percent;
 use dualgap::Result;
 use dualgap::run::{Budget, Observer, Progress};

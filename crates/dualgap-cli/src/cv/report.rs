@@ -1,7 +1,7 @@
 //! The reports of a cross-validation: a table for people, the same separated by tabs, one JSON object.
 
 use crate::args::CvArgs;
-use crate::report::gap_share;
+use crate::claim::gap_share;
 use crate::words::{number, percent, thousands, trimmed};
 use dualgap::run::Stop;
 use dualgap::structure::Remark;
