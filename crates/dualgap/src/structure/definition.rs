@@ -72,8 +72,7 @@ pub trait Structure:
     }
 
     /// Makes the optimisation problem of the data, by one of the functions of [`posed`](super::posed).
-    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>)
-    -> Result<Box<dyn Posed + 'd>>;
+    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>) -> Result<Posed<'d>>;
 
     /// Whether the dual points of a model of the other structure mean the same in this one, so that a run can start from
     /// them.

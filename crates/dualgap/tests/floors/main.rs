@@ -6,6 +6,7 @@
 //! see `circles`.
 
 mod circles;
+mod face;
 mod flags;
 mod names;
 mod source;

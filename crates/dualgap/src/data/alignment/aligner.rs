@@ -22,7 +22,7 @@ const NUMBERS_PER_EDGE: usize = 45;
 /// What bitext tells about which words translate each other; see the [module](super).
 ///
 /// ```
-/// use dualgap::data::alignment::{Aligner, Bitext};
+/// use dualgap::data::{Aligner, Bitext};
 /// let text = Bitext::from_pairs(&[
 ///     ("the house", "la maison"), ("the flower", "la fleur"), ("house", "maison"), ("a flower", "une fleur"),
 /// ]);

@@ -5,7 +5,7 @@
 //! - `sets`: a set of labels; `links`: a matching.
 
 mod calibration;
-pub mod chunks;
+pub(crate) mod chunks;
 mod labels;
 mod links;
 mod numbers;
