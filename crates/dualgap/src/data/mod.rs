@@ -111,5 +111,6 @@ pub use sets::Sets;
 pub use sink::Sink;
 pub use source::{Encoding, Source};
 pub use targets::{Classes, Numbers, TargetKind, Targets};
+pub use templates::Pad;
 pub use vocabulary::{Unseen, Vocabulary};
 pub use words::words;

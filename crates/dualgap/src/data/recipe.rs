@@ -20,21 +20,21 @@ use std::path::Path;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value …`, see [`libsvm`].
+    /// `label index:value …`, see [`Examples::read_libsvm`].
     Libsvm,
     /// Taskar's `letter.data`, see [`Letters`].
     Letters,
-    /// A table with a label column, see [`csv`].
+    /// A table with a label column, see [`CsvRecipe`].
     Csv(CsvRecipe),
-    /// One token a line, see [`ColumnReader`](super::ColumnReader).
+    /// One token a line, and an empty line after each sentence; see [`ColumnRecipe`].
     Columns(ColumnRecipe),
-    /// CRFsuite's attributes, see [`super::attributes`].
+    /// CRFsuite's attributes, see [`Sequences::read_attributes`].
     Attributes,
-    /// `user item rating`, see [`super::ratings`].
+    /// `user item rating`, see [`RatingsRecipe`].
     Ratings(RatingsRecipe),
-    /// `row column mark features…`, see [`super::edges`].
+    /// `row column mark features…`, see [`Matchings::read`].
     Edges,
-    /// Sentences, their translations and the links between their words, see [`super::alignment`].
+    /// Sentences, their translations and the links between their words, see [`Bitext`](super::Bitext).
     Bitext,
     /// The format of a user's own structure, which reads it.
     Own,

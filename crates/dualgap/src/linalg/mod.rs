@@ -67,4 +67,5 @@ pub use rows::Rows;
 pub(crate) use rows::{Values, is_single};
 pub(crate) use sized_score::sized_score;
 pub use sum::{Measured, Sum, gamma, squared_norm};
-pub(crate) use underflow::{UNDERFLOW, UNIT_ROUNDOFF};
+pub use underflow::UNDERFLOW;
+pub(crate) use underflow::UNIT_ROUNDOFF;

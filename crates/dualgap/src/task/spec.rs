@@ -229,7 +229,7 @@ impl<S: Structure> TaskSpec<S> {
     }
 
     /// Returns σ_max: the smallest σ with which all penalised weights are zero at the optimum, whatever λ is. For losses
-    /// that have a corner at zero weights it may be larger than the smallest; see [`AtZero`].
+    /// that have a corner at zero weights it may be larger than the smallest.
     ///
     /// ```
     /// use dualgap::data::Examples;

@@ -94,8 +94,7 @@ macro_rules! with_oracle {
             $crate::common::Kind::Chain(hamming) => {
                 let data = $small.sequences();
                 let layout =
-                    ::dualgap::structure::ChainLayout::new($small.width(), $small.labels)
-                        .unwrap();
+                    ::dualgap::structure::ChainLayout::new($small.width(), $small.labels).unwrap();
                 let layout = layout.with_pairs($small.pairs());
                 let $oracle = ::dualgap::structure::ChainOracle::new(layout, *hamming);
                 let $examples: Vec<_> =

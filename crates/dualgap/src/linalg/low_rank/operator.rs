@@ -95,7 +95,7 @@ impl<'a> OuterSum<'a> {
 
     /// Returns the entries in row-major order, summed with compensation, and a bound on the Frobenius norm of their
     /// rounding.
-    pub fn to_dense(&self) -> (Vec<f64>, f64) {
+    pub fn to_dense(self) -> (Vec<f64>, f64) {
         let mut sum = CompensatedVec::zeros(self.features * self.outputs);
         let (mut sizes, mut values) = (0.0, Vec::new());
         for (row, y) in self.y.chunks_exact(self.outputs.max(1)).enumerate() {

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 pub fn train_from<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &CoordinateSettings,
+    settings: CoordinateSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -24,7 +24,7 @@ pub fn train_from<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
     let state = match begin {
         Begin::Fresh => RunState::default(),
         Begin::Points(points) => {
@@ -43,7 +43,7 @@ where
 pub fn train_at<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &CoordinateSettings,
+    settings: CoordinateSettings,
     weights: Vec<f64>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -52,7 +52,7 @@ pub fn train_at<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
     solver.begin_at(weights)?;
     run_from(solver, RunState::default(), budget, observer, sink)
 }
@@ -105,7 +105,7 @@ mod tests {
         let report = train_from(
             &blocks,
             &problem,
-            &CoordinateSettings::default(),
+            CoordinateSettings::default(),
             Begin::Fresh,
             &Budget::relative(1e-8),
             &mut (),

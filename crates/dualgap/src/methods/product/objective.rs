@@ -107,7 +107,7 @@ pub trait Objective {
     }
 
     /// Returns the curvature constant C of this block, definition (17) of the paper, or of the whole product, definition
-    /// (7), or an upper bound. Only [`Settings::delta`](super::Settings::delta) needs it.
+    /// (7), or an upper bound. Only [`ProductSettings::delta`](super::ProductSettings::delta) needs it.
     fn curvature_constant(&self, block: Option<usize>) -> Option<f64> {
         let _ = block;
         None

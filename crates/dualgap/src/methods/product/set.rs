@@ -25,7 +25,7 @@ pub struct Query<'q> {
     /// The current point x_i of this block. A share of the gap is one of `max_s ⟨x_i − s, gradient⟩`.
     pub at: &'q [f64],
     /// How much larger than the least one the inner product may be, if the oracle is [`Minimum::Approximate`]:
-    /// `½ δ γ_k C_i` in the paper's notation, zero without [`Settings::delta`](super::Settings::delta).
+    /// `½ δ γ_k C_i` in the paper's notation, zero without [`ProductSettings::delta`](super::ProductSettings::delta).
     pub tolerance: f64,
 }
 
@@ -74,7 +74,7 @@ pub trait Set {
         Err(Error::setting("proximal steps need a projection, and a set of the product has none"))
     }
 
-    /// Returns ν, the share of a block's gap that an [`Approximate`](Bound::Approximate) oracle attains. The predefined
+    /// Returns ν, the share of a block's gap that an [`Approximate`](Minimum::Approximate) oracle attains. The predefined
     /// steps are `2n/(νk + 2n)` with the least ν of all sets.
     fn nu(&self) -> f64 {
         1.0

@@ -1,6 +1,6 @@
 //! Comparison of predictions with the truth.
 //!
-//! - `labels`: a label, or a sequence of them; [`chunks`]: the same for chunk labels.
+//! - `labels`: a label, or a sequence of them; `chunks`: the same for chunk labels.
 //! - `numbers`: a number; `outputs`: several numbers.
 //! - `sets`: a set of labels; `links`: a matching.
 

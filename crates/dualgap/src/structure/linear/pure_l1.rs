@@ -58,5 +58,5 @@ pub fn train_pure_l1_from<L: Loss>(
         from.map_or(Begin::Fresh, Begin::At),
         coordinates::CoordinateSettings { threads: settings.threads },
     );
-    coordinates::train_from(blocks, settings, &own, begin, budget, observer, sink)
+    coordinates::train_from(blocks, settings, own, begin, budget, observer, sink)
 }

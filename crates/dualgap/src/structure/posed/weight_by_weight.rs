@@ -25,10 +25,10 @@ pub(super) fn by_coordinates<B: Witnessed + CurvedBlocks>(
     let Run { start, factors, budget, observer, sink, .. } = run;
     let report = if let Start::Weights(raw) = start {
         let w = scaled(blocks, raw, factors)?.into_owned();
-        coordinates::train_at(blocks, &problem, &settings, w, budget, observer, sink)?
+        coordinates::train_at(blocks, &problem, settings, w, budget, observer, sink)?
     } else {
         let begin = penalised::begin(blocks, start)?;
-        coordinates::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?
+        coordinates::train_from(blocks, &problem, settings, begin, budget, observer, sink)?
     };
     Ok(trained(blocks, report, factors))
 }
