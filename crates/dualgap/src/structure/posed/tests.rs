@@ -1,8 +1,7 @@
 use super::{Posing, Run, SolverSettings, Start};
 use crate::Result;
-use crate::data::{Examples, Factors, Numbers};
+use crate::data::{Examples, Factors};
 use crate::dual::Settings;
-use crate::linalg::Rows;
 use crate::methods::{coordinates::CoordinateSettings, newton::NewtonSettings};
 use crate::run::Budget;
 use crate::structure::{Linear, Structure};
@@ -18,8 +17,7 @@ fn begun(
     penalty: Penalty,
     weights: &[f64],
 ) -> Result<f64> {
-    let rows = Rows::dense(&ROWS.map(Vec::from))?;
-    let data = Examples::new(rows, Numbers::new(TARGETS.to_vec())?)?;
+    let data = Examples::from_dense(&ROWS.map(Vec::from), &["1", "-1", "1"])?;
     let posing = Posing { penalty, weights: None, choice: None };
     let run = Run {
         solver,
