@@ -8,7 +8,7 @@ use crate::folder::Folder;
 use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
-use dualgap::ball::{self, Method, PerOutput};
+use dualgap::ball::{self, BallMethod, PerOutput};
 use dualgap::data::RandomBinning;
 use dualgap::linalg::Rows;
 use dualgap::term::ScalarLoss;
@@ -112,9 +112,9 @@ fn compare(set: Set, options: &Options) -> Result<String> {
     let mut curves = String::new();
     for &mu_n in &options.mu_n {
         let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
-        let problem = ball::Problem::l1(&rows, losses, mu_n / n, radius, None)?;
+        let problem = ball::BallProblem::l1(&rows, losses, mu_n / n, radius, None)?;
         curves += &race(
-            &Method::BASELINES,
+            &BallMethod::BASELINES,
             &options.goal,
             |settings, budget| ball::train(&problem, settings, budget, &mut ()),
             |best| {

@@ -2,8 +2,7 @@
 
 use crate::folder::Folder;
 use clap::Args;
-use dualgap::data::features::{Extractor, read_training};
-use dualgap::data::{ColumnRecipe, Sequences};
+use dualgap::data::{ColumnRecipe, Extractor, Sequences};
 use dualgap::dual::Average;
 use dualgap::run::Budget;
 use dualgap::structure::{Chain, Hamming};
@@ -37,7 +36,7 @@ pub fn split(folder: &Folder, every_feature: bool) -> Result<(Sequences, Sequenc
     if every_feature {
         recipe.min_count = 1;
     }
-    let (sequences, recipe) = read_training(folder.open("conll2000/train.txt.gz")?, &recipe)?;
+    let (sequences, recipe) = recipe.read_training(folder.open("conll2000/train.txt.gz")?)?;
     let extractor = Extractor::new(&recipe, sequences.vocabulary())?;
     let (test, ..) = extractor.read(folder.open("conll2000/test.txt.gz")?)?;
     Ok((sequences, test))

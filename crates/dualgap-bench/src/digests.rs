@@ -6,7 +6,7 @@
 //! and logarithms are those of the platform's library, so digests are compared on one kind of machine.
 
 use clap::Args;
-use dualgap::data::write_atomically;
+use dualgap::container::write_atomically;
 use dualgap::linalg::Random;
 use dualgap::{Error, Result};
 use safetensors::SafeTensors;

@@ -4,8 +4,7 @@
 use clap::Args;
 use dualgap::data::{Alphabet, Classes, Examples};
 use dualgap::dual::{Engine, Problem, Sampling, Settings};
-use dualgap::linalg::kernels::add_scores;
-use dualgap::linalg::{Random, Rows};
+use dualgap::linalg::{Random, Rows, add_scores};
 use dualgap::run::{Quota, Solver};
 use dualgap::structure::MulticlassBlocks;
 use dualgap::term::{Costs, L2};

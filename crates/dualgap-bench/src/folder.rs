@@ -1,7 +1,7 @@
 //! Data that are not bundled, and where they lie.
 
 use clap::Args;
-use dualgap::data::{Examples, Source, libsvm};
+use dualgap::data::{Examples, Source, TargetKind};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
@@ -31,6 +31,9 @@ impl Folder {
     pub fn libsvm(&self, name: &str) -> Result<Examples> {
         let plain = self.path()?.join("libsvm").join(name);
         let compressed = plain.with_file_name(format!("{name}.gz"));
-        libsvm::read(Source::open(if plain.exists() { &plain } else { &compressed })?)
+        Examples::read_libsvm(
+            Source::open(if plain.exists() { &plain } else { &compressed })?,
+            TargetKind::Class,
+        )
     }
 }

@@ -12,8 +12,7 @@
 //! those of the whole.
 
 use clap::Args;
-use dualgap::data::mapped::{DataWriter, is_named_so};
-use dualgap::data::{Alphabet, Classes, Dictionary, Format, Recipe};
+use dualgap::data::{Alphabet, Classes, DataFile, DataWriter, Dictionary, Format, Recipe};
 use dualgap::dual::{self, Engine, Problem, Settings};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Quota, Solver};
@@ -193,7 +192,7 @@ fn each(options: &Options, mut push: impl FnMut(f64, &[(u32, f64)]) -> Result<()
 }
 
 fn write(path: &Path, options: &Options) -> Result<()> {
-    if is_named_so(path) {
+    if DataFile::is_named(path) {
         return write_parts(path, options);
     }
     if options.parts > 1 {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dualgap::Result;
-use dualgap::data::{Sequences, Source, letters};
+use dualgap::data::{Letters, Sequences, Source};
 use dualgap::dual::{Engine, Problem, Settings};
 use dualgap::run::{Quota, Solver};
 use dualgap::structure::{ChainBlocks, Hamming};
@@ -41,7 +41,7 @@ pub fn words() -> Result<Sequences> {
 
 /// The words of folds 1-9, and those of fold 0, which the paper tests on.
 pub fn split() -> Result<(Sequences, Sequences)> {
-    let all = letters::read(Source::from_bytes("letters", LETTERS)?)?;
+    let all = Letters::read(Source::from_bytes("letters", LETTERS)?)?;
     let of = |folds: &[u8]| all.words.select(&all.in_folds(folds));
     Ok((of(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), of(&[0])))
 }

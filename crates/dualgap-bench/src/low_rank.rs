@@ -13,7 +13,7 @@ use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
 use dualgap::ball::trace::Features;
-use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem};
+use dualgap::ball::{self, BallMethod, BallProblem, ClassLosses, Losses, PerOutput};
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
@@ -94,7 +94,7 @@ pub fn generate((n, d, c): (usize, usize, usize), rank: usize) -> Result<(Rows, 
 fn compare(rank: usize, goal: &Goal) -> Result<String> {
     let (rows, targets) = generate(SIZES, rank)?;
     let losses = PerOutput::new(ScalarLoss::Squared, targets, SIZES.2)?;
-    let problem = Problem::trace(&rows, losses, 10.0 / SIZES.0 as f64, rank as f64, None)?;
+    let problem = BallProblem::trace(&rows, losses, 10.0 / SIZES.0 as f64, rank as f64, None)?;
     measure(&problem, &format!("rank {rank}"), goal)
 }
 
@@ -109,18 +109,18 @@ fn classes(
     let (n, classes) = (rows.len(), labels.alphabet().len());
     println!("  {file}: {n} x {}, {classes} classes, r = {radius}", rows.width());
     let hinge = MulticlassLoss::SmoothHinge { width: 1.0 };
-    let losses = Classes::new(hinge, labels.numbers(), classes, &Costs::ZeroOne)?;
-    let problem = Problem::trace(&rows, losses, 1.0 / n as f64, radius, None)?;
+    let losses = ClassLosses::new(hinge, labels.numbers(), classes, &Costs::ZeroOne)?;
+    let problem = BallProblem::trace(&rows, losses, 1.0 / n as f64, radius, None)?;
     measure(&problem, &format!("{file}, r = {radius}"), goal)
 }
 
 fn measure<L: Losses>(
-    problem: &Problem<Features<'_>, L>,
+    problem: &BallProblem<Features<'_>, L>,
     name: &str,
     goal: &Goal,
 ) -> Result<String> {
     race(
-        &Method::LOW_RANK_BASELINES,
+        &BallMethod::LOW_RANK_BASELINES,
         goal,
         |settings, budget| ball::train(problem, settings, budget, &mut ()),
         |best| format!("{name}, X of rank {}", best.model.weights.rank()),

@@ -4,8 +4,8 @@
 
 use clap::Args;
 use dualgap::Result;
-use dualgap::ball::{Method, Settings};
-use dualgap::data::write_atomically;
+use dualgap::ball::{BallMethod, BallSettings};
+use dualgap::container::write_atomically;
 use dualgap::run::{Budget, Progress, Report};
 use std::path::PathBuf;
 
@@ -42,13 +42,13 @@ impl Goal {
 /// Prints a line a method, the first of which the others are measured by. `told` says what is known of the optimum. Returns
 /// a line for every certificate on the way.
 pub fn race<M>(
-    baselines: &[Method],
+    baselines: &[BallMethod],
     goal: &Goal,
-    train: impl Fn(&Settings, &Budget) -> Result<Report<M>>,
+    train: impl Fn(&BallSettings, &Budget) -> Result<Report<M>>,
     told: impl Fn(&Report<M>) -> String,
 ) -> Result<String> {
     let tight = Budget { seconds: Some(300.0), ..Budget::relative(TIGHT) };
-    let best = train(&Settings::default(), &tight)?;
+    let best = train(&BallSettings::default(), &tight)?;
     let optimum = best.certificate.dual;
     let problem = told(&best);
     println!(
@@ -59,7 +59,7 @@ pub fn race<M>(
     let above = |primal: f64| (primal - optimum) / optimum.abs();
     let is_near = |p: &&Progress| above(p.certificate.primal) <= goal.near;
     let mut first = None;
-    for &method in std::iter::once(&Method::Auto).chain(baselines) {
+    for &method in std::iter::once(&BallMethod::Auto).chain(baselines) {
         let report = fastest(method, goal, &train)?;
         let name = format!("{method:?}");
         curves.extend(report.history.iter().map(|p| {
@@ -81,11 +81,11 @@ pub fn race<M>(
 
 /// The steps are the same each time, and only the clock varies: the fastest of a few runs counts.
 fn fastest<M>(
-    method: Method,
+    method: BallMethod,
     goal: &Goal,
-    train: &impl Fn(&Settings, &Budget) -> Result<Report<M>>,
+    train: &impl Fn(&BallSettings, &Budget) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
-    let settings = Settings { method, ..Settings::default() };
+    let settings = BallSettings { method, ..BallSettings::default() };
     let seconds = Some(goal.seconds);
     let budget = Budget { seconds, certify_share: 1.0, ..Budget::relative(0.5 * goal.near) };
     let mut best = train(&settings, &budget)?;

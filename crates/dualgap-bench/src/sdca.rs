@@ -4,7 +4,7 @@ use crate::comparators::{Objective, Trace};
 use crate::folder::Folder;
 use crate::problem::Problem;
 use clap::Args;
-use dualgap::data::write_atomically;
+use dualgap::container::write_atomically;
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};

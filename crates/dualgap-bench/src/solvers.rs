@@ -5,10 +5,8 @@ use crate::folder::Folder;
 use crate::letters;
 use crate::problem::Problem;
 use clap::Args;
-use dualgap::data::alignment::{Aligner, Bitext};
-use dualgap::data::features::read_training;
-use dualgap::data::{ColumnRecipe, Matchings, Sequences};
-use dualgap::dual::{self, Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
+use dualgap::data::{Aligner, Bitext, ColumnRecipe, Matchings, Sequences};
+use dualgap::dual::{self, Acceleration, Algorithm, Blocks, Cache, Direction, Sampling, Settings};
 use dualgap::run::{Budget, Progress};
 use dualgap::structure::{ChainBlocks, Choice, Hamming, LinearBlocks, LinkLoss, MatchingBlocks};
 use dualgap::term::ScalarLoss;
@@ -55,7 +53,7 @@ fn settings() -> Vec<(&'static str, Settings)> {
     let on = Acceleration::On;
     vec![
         ("auto", Settings::default()),
-        ("fw", Settings { method: Method::Fw, ..Settings::plain() }),
+        ("fw", Settings { method: Algorithm::Fw, ..Settings::plain() }),
         ("bcfw", Settings::plain()),
         ("bcfw, shrinking", shrinking()),
         ("bcfw, gaps", Settings { sampling: Sampling::Gap, ..shrinking() }),
@@ -101,7 +99,7 @@ pub fn run(options: &Options) -> Result<()> {
             let recipe = ColumnRecipe::preset("paper-conll2000")
                 .ok_or_else(|| Error::setting("there is no preset of this name"))?;
             let file = options.folder.open("conll2000/train.txt.gz")?;
-            chain(&read_training(file, &recipe)?.0, options)
+            chain(&recipe.read_training(file)?.0, options)
         }
         "hansards" => matching(&hansards(&options.folder)?.0, options),
         "a9a-hinge" => linear("a9a", ScalarLoss::Hinge, options),

@@ -1,7 +1,7 @@
 //! The report of a model's penalty, or of the ball in its place.
 
 use crate::words::{and_else, number, thousands};
-use dualgap::ball::{Constants, Method, Settings};
+use dualgap::ball::{BallMethod, BallSettings, TheoremConstants};
 use dualgap::linalg::LowRank;
 use dualgap::task::{self, AnyModel};
 use dualgap::term::{Ball, Penalty, Regulariser};
@@ -12,10 +12,10 @@ use serde::Serialize;
 pub struct BallJson {
     #[serde(flatten)]
     ball: Ball,
-    method: Method,
+    method: BallMethod,
     /// Of primal-dual block Frank-Wolfe.
     #[serde(skip_serializing_if = "Option::is_none")]
-    constants: Option<Constants>,
+    constants: Option<TheoremConstants>,
     mu: f64,
     /// Of weights in factors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,17 +25,17 @@ pub struct BallJson {
 impl BallJson {
     pub fn of(model: &dyn AnyModel) -> Option<Self> {
         let Penalty::Ball { ball, mu } = model.penalty() else { return None };
-        let Settings { method, constants, .. } = ball_settings(model);
-        let constants = (method == Method::Pdbfw).then_some(constants);
+        let BallSettings { method, constants, .. } = ball_settings(model);
+        let constants = (method == BallMethod::Pdbfw).then_some(constants);
         let rank = model.fitted().low_rank.map(LowRank::rank);
         Some(Self { ball, method, constants, mu, rank })
     }
 }
 
-fn ball_settings(model: &dyn AnyModel) -> Settings {
+fn ball_settings(model: &dyn AnyModel) -> BallSettings {
     match model.provenance().method {
         task::Method::Ball(settings) => settings,
-        _ => Settings::default(),
+        _ => BallSettings::default(),
     }
 }
 
@@ -95,18 +95,18 @@ pub fn nonzero(model: &dyn AnyModel) -> usize {
 }
 
 /// Returns the name of the method of a run in a ball.
-pub fn method_name(method: Method) -> &'static str {
+pub fn method_name(method: BallMethod) -> &'static str {
     match method {
-        Method::Auto => "ascent on the dual and projected gradients (auto)",
-        Method::Pdbfw => "primal-dual block Frank-Wolfe (pdbfw)",
-        Method::ProjectedGradient => "accelerated projected gradient (apg)",
-        Method::FrankWolfe => "Frank-Wolfe (fw)",
-        Method::AwaySteps => "Frank-Wolfe with steps away (away)",
-        Method::Pairwise => "pairwise Frank-Wolfe",
-        Method::BlockFrankWolfe => "block Frank-Wolfe",
-        Method::StochasticFrankWolfe => "stochastic Frank-Wolfe",
-        Method::Svrg => "projected stochastic variance reduced gradient (svrg)",
-        Method::Scgs => "stochastic conditional gradient sliding (scgs)",
-        Method::Storc => "stochastic variance-reduced conditional gradient sliding (storc)",
+        BallMethod::Auto => "ascent on the dual and projected gradients (auto)",
+        BallMethod::Pdbfw => "primal-dual block Frank-Wolfe (pdbfw)",
+        BallMethod::ProjectedGradient => "accelerated projected gradient (apg)",
+        BallMethod::FrankWolfe => "Frank-Wolfe (fw)",
+        BallMethod::AwaySteps => "Frank-Wolfe with steps away (away)",
+        BallMethod::Pairwise => "pairwise Frank-Wolfe",
+        BallMethod::BlockFrankWolfe => "block Frank-Wolfe",
+        BallMethod::StochasticFrankWolfe => "stochastic Frank-Wolfe",
+        BallMethod::Svrg => "projected stochastic variance reduced gradient (svrg)",
+        BallMethod::Scgs => "stochastic conditional gradient sliding (scgs)",
+        BallMethod::Storc => "stochastic variance-reduced conditional gradient sliding (storc)",
     }
 }

@@ -151,7 +151,7 @@ pub enum BallName {
     Trace,
 }
 
-choices!(CentreName => dualgap::structure::completion::Centring {
+choices!(CentreName => dualgap::structure::Centring {
     /// Nothing
     None => None,
     /// The mean of the ratings
@@ -253,8 +253,8 @@ pub enum Solver {
 
 impl Solver {
     /// Returns the method in a ball, or `None` if it is for penalties only.
-    pub fn in_ball(self) -> Option<ball::Method> {
-        ball::Method::named(&self.name()).ok()
+    pub fn in_ball(self) -> Option<ball::BallMethod> {
+        ball::BallMethod::named(&self.name()).ok()
     }
 
     /// Returns its name.
@@ -367,13 +367,13 @@ impl Average {
     }
 
     /// Returns the average of the subgradient methods, or `None` if they do not have it.
-    pub fn of_subgradient(self) -> Option<subgradient::Average> {
+    pub fn of_subgradient(self) -> Option<subgradient::SubgradientAverage> {
         match self {
-            Self::None => Some(subgradient::Average::None),
-            Self::Uniform => Some(subgradient::Average::Uniform),
-            Self::Weighted => Some(subgradient::Average::Weighted),
-            Self::Doubling => Some(subgradient::Average::Doubling),
-            Self::Suffix(fraction) => Some(subgradient::Average::Suffix { fraction }),
+            Self::None => Some(subgradient::SubgradientAverage::None),
+            Self::Uniform => Some(subgradient::SubgradientAverage::Uniform),
+            Self::Weighted => Some(subgradient::SubgradientAverage::Weighted),
+            Self::Doubling => Some(subgradient::SubgradientAverage::Doubling),
+            Self::Suffix(fraction) => Some(subgradient::SubgradientAverage::Suffix { fraction }),
             Self::Random => None,
         }
     }

@@ -6,13 +6,9 @@ use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
 use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, convert_mapped, formats, print};
-use dualgap::data::conversion::Written;
-use dualgap::data::random_binning::median_distance;
-use dualgap::data::scheme::rewrite;
-use dualgap::data::source::is_stdin;
 use dualgap::data::{
-    AtomProducts, Conversion, DegreeTwo, Examples, FeatureMap, Format, Loaded, RandomBinning,
-    Recipe, Scheme, Sink, Source, attributes, mapped,
+    AtomProducts, Conversion, DataFile, DegreeTwo, Examples, FeatureMap, Format, Loaded,
+    RandomBinning, Recipe, Scheme, Sink, Source, Written,
 };
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -31,7 +27,7 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     if let Some(scheme) = args.labels {
         return write_labels(args, scheme, output);
     }
-    if mapped::is_named_so(output) {
+    if DataFile::is_named(output) {
         return convert_mapped::run(args, output);
     }
     let (conversion, data) = match &args.map {
@@ -59,7 +55,7 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     let told = Told { args, conversion: &conversion, data: &data, written };
     if args.json {
         print(&told.json())?;
-    } else if !args.quiet && is_stdin(output) {
+    } else if !args.quiet && Source::is_stdin(output) {
         // A failure to write to standard error cannot be reported anywhere.
         let _ = write!(std::io::stderr(), "{}", told.table());
     } else if !args.quiet {
@@ -75,7 +71,7 @@ fn write_attributes(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let data = Recipe { folds, ..Recipe::whole(format) }.sequences(source, None)?.data;
     let mut sink = Sink::create_named(output)?;
-    attributes::write(&data, &mut sink)?;
+    data.write_attributes(&mut sink)?;
     sink.finish()?;
     let (sequences, positions) = (data.len(), data.rows().len());
     if args.json {
@@ -100,7 +96,7 @@ fn write_labels(args: &ConvertArgs, scheme: Scheme, output: &Path) -> Result<Out
     };
     let mut sink = Sink::create_named(output)?;
     let column = recipe.pick.last().copied();
-    let told = rewrite(source, recipe.encoding, column, scheme, &mut sink)?;
+    let told = scheme.rewrite(source, recipe.encoding, column, &mut sink)?;
     sink.finish()?;
     if args.json {
         print(&to_json(&LabelsJson {
@@ -159,7 +155,7 @@ fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
     let (map, atoms) = (args.map.as_ref(), args.atoms.as_ref());
     let inputs = [Some(&args.data), map, atoms, args.layout.features.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(AsRef::as_ref).collect();
-    if !is_stdin(output) {
+    if !Source::is_stdin(output) {
         check_not_read(output, &inputs)?;
         check_writable(output, "the data")?;
     } else if args.json {
@@ -198,7 +194,7 @@ fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
     let data = Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?;
     let rows = data.data.rows();
     let fit = |grids: usize| {
-        let bandwidth = args.bandwidth.map_or_else(|| median_distance(rows), Ok)?;
+        let bandwidth = args.bandwidth.map_or_else(|| RandomBinning::median_distance(rows), Ok)?;
         RandomBinning::fit(rows, grids, bandwidth, args.seed)
     };
     let blame = |error: Error| {
@@ -358,7 +354,7 @@ impl Told<'_> {
         for path in [&args.output, &args.save_map, &args.save_names]
             .into_iter()
             .flatten()
-            .filter(|path| !is_stdin(path))
+            .filter(|path| !Source::is_stdin(path))
         {
             rows.push(("written", path.display().to_string()));
         }

@@ -3,8 +3,7 @@
 use crate::args::ConvertArgs;
 use crate::words::{aligned, thousands, to_json};
 use crate::{Outcome, formats, print};
-use dualgap::data::conversion::{libsvm_to_data_file, write_data_file};
-use dualgap::data::{Format, Recipe, Source};
+use dualgap::data::{DataFile, Format, Recipe, Source};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
@@ -28,10 +27,10 @@ pub fn run(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
     formats::check_mapped(&args.layout, &source)?;
     let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
     let written = if format == Format::Libsvm && args.folds.is_none() {
-        libsvm_to_data_file(source, output)?
+        DataFile::from_libsvm(source, output)?
     } else {
         let folds = args.folds.as_ref().map(|folds| folds.0.clone());
-        write_data_file(&Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?, output)?
+        DataFile::write(&Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?, output)?
     };
     if args.json {
         print(&to_json(&MappedJson {

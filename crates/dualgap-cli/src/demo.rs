@@ -6,10 +6,11 @@ use crate::interrupt::stop_on_ctrl_c;
 use crate::progress::Bar;
 use crate::words::{aligned, percent, thousands};
 use crate::{Outcome, curve, print};
-use dualgap::data::{Format, Recipe, Source, letters, write_atomically};
+use dualgap::container::write_atomically;
+use dualgap::data::{Format, Letters, Recipe, Source};
 use dualgap::run::{Budget, Observer, Stop};
-use dualgap::structure::evaluation::LabelEvaluation;
-use dualgap::structure::{Chain, Evaluation};
+use dualgap::structure::Chain;
+use dualgap::structure::evaluation::{Evaluation, LabelEvaluation};
 use dualgap::task::{Plan, Task};
 use dualgap::term::Penalty;
 use dualgap::{Error, Result};
@@ -32,7 +33,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         (args.output.join("letters.data.gz"), args.output.join("letters.dualgap"));
     write_atomically(&data_file, LETTERS)?;
 
-    let all = letters::read(Source::from_bytes("the bundled letters", LETTERS)?)?;
+    let all = Letters::read(Source::from_bytes("the bundled letters", LETTERS)?)?;
     let folds: Vec<u8> = (1..=9).collect();
     let train = all.words.select(&all.in_folds(&folds));
     let test = all.words.select(&all.in_folds(&[0]));

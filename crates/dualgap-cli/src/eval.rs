@@ -10,11 +10,11 @@ use crate::words::{aligned, number, number_rows, percent, scores, set_rows, thou
 use crate::{Outcome, Tasks, print};
 use dualgap::Result;
 use dualgap::data::{Source, Unseen};
+use dualgap::structure::Chain;
 use dualgap::structure::evaluation::{
-    Calibration, Count, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors, Scores,
-    SequenceCalibration, SetEvaluation, SetFigures,
+    Calibration, Count, Evaluation, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors,
+    Scores, SequenceCalibration, SetEvaluation, SetFigures,
 };
-use dualgap::structure::{Chain, Evaluation};
 use dualgap::task::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -7,11 +7,8 @@ use crate::drawing::escaped;
 use crate::places::check_not_read;
 use crate::words::{number, to_json};
 use crate::{Outcome, print};
-use dualgap::data::features::Extractor;
-use dualgap::data::source::is_stdin;
-use dualgap::data::{Format, Sequence, Sink, words};
-use dualgap::structure::Chain;
-use dualgap::structure::chain::{Label, Layout, Viterbi};
+use dualgap::data::{Extractor, Format, Sequence, Sink, Source, words};
+use dualgap::structure::{Chain, ChainLayout, Label, Viterbi};
 use dualgap::task::{AnyModel, Model};
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -103,7 +100,7 @@ fn decisions(
     top: usize,
 ) -> Vec<Decision> {
     let (names, w) = (&model.names, &model.weights[..]);
-    let layout = Layout {
+    let layout = ChainLayout {
         features: names.features,
         labels: names.alphabet.len(),
         pairs: names.pair_features,
@@ -130,7 +127,7 @@ fn decisions(
 /// Returns the label of the best labeling with another label at a position, and the score of that labeling.
 fn runner_up(
     viterbi: &mut Viterbi,
-    layout: Layout,
+    layout: ChainLayout,
     w: &[f64],
     t: usize,
     label: Label,
@@ -147,7 +144,7 @@ fn runner_up(
 /// Returns what adds most to the difference between the label and the other one, with the neighbours as they are.
 fn reasons(
     model: &Model<Chain>,
-    layout: Layout,
+    layout: ChainLayout,
     x: Sequence<'_>,
     best: &[Label],
     t: usize,
@@ -242,7 +239,7 @@ fn tell(decisions: &[Decision]) -> String {
 pub fn transitions(model: &dyn AnyModel, files: (Option<&Path>, &Path)) -> Result<Outcome> {
     let model = chain(model)?;
     let names = model.names.alphabet.names();
-    let layout = Layout { features: model.names.features, labels: names.len(), pairs: 0 };
+    let layout = ChainLayout { features: model.names.features, labels: names.len(), pairs: 0 };
     let weights = &model.weights[layout.transitions()];
     let top = weights.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
     if let Some(path) = files.0 {
@@ -250,7 +247,7 @@ pub fn transitions(model: &dyn AnyModel, files: (Option<&Path>, &Path)) -> Resul
         let mut sink = Sink::create(path)?;
         sink.text(&picture(names, weights, top))?;
         sink.finish()?;
-        if is_stdin(path) {
+        if Source::is_stdin(path) {
             return Ok(Outcome::Reached);
         }
     }

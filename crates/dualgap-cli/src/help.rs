@@ -2,7 +2,7 @@
 
 use crate::{Outcome, Tasks, print};
 use clap::Command;
-use dualgap::data::write_atomically;
+use dualgap::container::write_atomically;
 use dualgap::{Error, Result};
 use std::path::Path;
 

@@ -11,16 +11,12 @@ use crate::ratings::{centre_row, completion};
 use crate::report::{notes, scale_row, solver_name, task_row};
 use crate::words::{aligned, number, thousands, to_json, trimmed};
 use crate::{Outcome, Tasks, print};
-use dualgap::data::source::is_stdin;
-use dualgap::data::{Dictionary, Sink};
+use dualgap::data::{Dictionary, Sink, Source};
 use dualgap::dual::Average;
-use dualgap::linalg::LowRank;
-use dualgap::linalg::memory::reserve_check;
+use dualgap::linalg::{LowRank, reserve_check};
 use dualgap::methods::subgradient;
 use dualgap::run::{Certificate, Stop};
-use dualgap::structure::completion::Centring;
-use dualgap::structure::sensing::Measurement;
-use dualgap::structure::{Remark, Sensing, Support};
+use dualgap::structure::{Centring, Measurement, Remark, Sensing, Support};
 use dualgap::task::{AnyModel, Method, Model, Provenance};
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -83,13 +79,13 @@ pub fn run(args: &InspectArgs, tasks: &Tasks) -> Result<Outcome> {
     let model = &*model;
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;
-        if is_stdin(path) && args.json {
+        if Source::is_stdin(path) && args.json {
             return Err(Error::setting(
                 "the weights and the JSON object cannot both go to standard output; name a file",
             ));
         }
         export(model, path)?;
-        if is_stdin(path) {
+        if Source::is_stdin(path) {
             return Ok(Outcome::Reached);
         }
     }
@@ -197,11 +193,10 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
             }
         },
         Method::Subgradient(settings) => match settings.average {
-            subgradient::Average::Uniform => ", uniform average".into(),
-            subgradient::Average::Weighted => ", weighted average".into(),
-            subgradient::Average::Suffix { .. } | subgradient::Average::Doubling => {
-                ", suffix average".into()
-            }
+            subgradient::SubgradientAverage::Uniform => ", uniform average".into(),
+            subgradient::SubgradientAverage::Weighted => ", weighted average".into(),
+            subgradient::SubgradientAverage::Suffix { .. }
+            | subgradient::SubgradientAverage::Doubling => ", suffix average".into(),
             _ => String::new(),
         },
         _ => String::new(),

@@ -4,7 +4,7 @@
 //! program: it then removes the files that it was writing, and the files that they would have replaced stay as they
 //! are.
 
-use dualgap::data::temporary::discard_all;
+use dualgap::container::discard_all;
 use dualgap::run::Interrupt;
 use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};

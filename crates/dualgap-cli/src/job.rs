@@ -5,12 +5,12 @@ use crate::formats::{check_mapped, format};
 use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
-use dualgap::dual;
-use dualgap::linalg::parallel::on_threads;
+use dualgap::linalg::on_threads;
 use dualgap::run::{Budget, Report};
-use dualgap::structure::{Evaluation, Purpose, Structure};
+use dualgap::structure::evaluation::Evaluation;
+use dualgap::structure::{Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
-use dualgap::{Error, Result};
+use dualgap::{Error, Result, dual};
 use std::path::Path;
 
 /// A task with the data that it is about.

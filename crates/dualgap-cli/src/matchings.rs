@@ -4,7 +4,6 @@ use crate::drawing::{Drawing, Link};
 use crate::places::check_not_read;
 use crate::words::{aligned, percent, thousands, to_json};
 use crate::{Outcome, print};
-use dualgap::data::source::is_stdin;
 use dualgap::data::{Mark, Matchings, Sink, Source};
 use dualgap::structure::evaluation::LinkFigures;
 use dualgap::structure::{Matching, Purpose, Structure};
@@ -74,7 +73,7 @@ pub fn inspect_example(
         let links = links(&data, &predicted);
         sink.text(&Drawing { rows: &rows, columns: &columns, links: &links }.svg())?;
         sink.finish()?;
-        if is_stdin(path) {
+        if Source::is_stdin(path) {
             return Ok(Outcome::Reached);
         }
     }

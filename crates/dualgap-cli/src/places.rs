@@ -1,9 +1,8 @@
 //! Checks of output paths before the work begins, so that no result is lost at the end.
 
 use crate::args::{DataArgs, KeptArgs};
-use dualgap::data::check_link;
-use dualgap::data::lock::FileLock;
-use dualgap::data::source::{is_stdin, with_ending};
+use dualgap::container::check_link;
+use dualgap::data::{FileLock, Source};
 use dualgap::task::Checkpoints;
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -77,7 +76,7 @@ pub fn check_writable(path: &Path, what: &str) -> Result<()> {
     if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(Error::file(path, "is a folder", format!("name a file for {what}")));
     }
-    if is_stdin(path) {
+    if Source::is_stdin(path) {
         return Err(Error::file(path, "is no file", format!("name a file for {what}")));
     }
     check_link(path)?;
@@ -119,5 +118,5 @@ fn files_of(input: &Path) -> Vec<PathBuf> {
     if input.exists() {
         return vec![input.to_path_buf()];
     }
-    ["e", "f", "a"].into_iter().filter_map(|ending| with_ending(input, ending)).collect()
+    ["e", "f", "a"].into_iter().filter_map(|ending| Source::with_ending(input, ending)).collect()
 }

@@ -1,11 +1,9 @@
 //! The reports about models of ratings.
 
 use crate::words::{number, number_rows, thousands};
-use dualgap::data::Format;
-use dualgap::data::ratings::HeldOut;
-use dualgap::structure::Completion;
-use dualgap::structure::completion::Centring;
+use dualgap::data::{Format, HeldOut};
 use dualgap::structure::evaluation::{RatingErrors, Strangers};
+use dualgap::structure::{Centring, Completion};
 use dualgap::task::{AnyModel, Model};
 use serde::Serialize;
 use std::fmt::Write;

@@ -10,18 +10,16 @@ use crate::ratings::{RatingsJson, centre_row, rated_rows};
 use crate::words::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, trimmed,
 };
-use dualgap::ball::Method as BallMethod;
-use dualgap::data::csv::Kind;
-use dualgap::data::{Format, Scaling, Unseen};
+use dualgap::ball::BallMethod;
+use dualgap::data::{CsvKind, Format, Scaling, Unseen};
 use dualgap::dual;
 use dualgap::methods::{cutting_plane, subgradient};
 use dualgap::run::{Basis, Counters, Report, Stop};
-use dualgap::structure::chain::ChainLoss;
 use dualgap::structure::evaluation::{
-    LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores, SetFigures,
-    Strangers,
+    Evaluation, LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores,
+    SetFigures, Strangers,
 };
-use dualgap::structure::{Chain, Completion, Evaluation, Linear, Remark, RemarkKind, Sensing};
+use dualgap::structure::{Chain, ChainLoss, Completion, Linear, Remark, RemarkKind, Sensing};
 use dualgap::task::{AnyModel, Chosen, DualMethod, Method, Model};
 use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
 use serde::Serialize;
@@ -125,7 +123,7 @@ struct Json<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SolverJson {
-    Engine(dual::Method),
+    Engine(dual::Algorithm),
     Ball(BallMethod),
     Other(&'static str),
 }
@@ -242,15 +240,15 @@ impl<'a> Summary<'a> {
                 Method::Newton(_) => SolverJson::Other("newton"),
                 Method::Coordinates(_) => SolverJson::Other("coordinates"),
                 Method::Subgradient(settings) => SolverJson::Other(match settings.method {
-                    subgradient::Method::Stochastic => "ssg",
-                    subgradient::Method::Batch => "subgradient",
+                    subgradient::SubgradientMethod::Stochastic => "ssg",
+                    subgradient::SubgradientMethod::Batch => "subgradient",
                 }),
                 Method::CuttingPlane(settings) => SolverJson::Other(match settings.slacks {
                     cutting_plane::Slacks::One => "cutting-plane",
                     cutting_plane::Slacks::Each => "n-slack",
                 }),
                 Method::ExponentiatedGradient(_) => SolverJson::Other("eg"),
-                _ => SolverJson::Engine(dual::Method::default()),
+                _ => SolverJson::Engine(dual::Algorithm::default()),
             },
             tactics: &report.tactics,
             counters: &report.counters,
@@ -415,7 +413,7 @@ fn read_as(model: &dyn AnyModel) -> String {
     let Some(recipe) = &model.provenance().recipe else { return String::new() };
     let mut text = format!(" of a {} file", recipe.format.name());
     if let Format::Csv(csv) = &recipe.format {
-        let numbers = csv.columns.iter().filter(|column| column.kind == Kind::Number).count();
+        let numbers = csv.columns.iter().filter(|column| column.kind == CsvKind::Number).count();
         let (names, label) = (csv.columns.len() - numbers, csv.label.as_deref().unwrap_or("?"));
         let _ = write!(text, ": label {label}, {numbers} columns of numbers, {names} of names");
     }
@@ -516,8 +514,8 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::Coordinates(_) => return "coordinate descent",
         Method::Subgradient(settings) => {
             return match settings.method {
-                subgradient::Method::Stochastic => "stochastic subgradient (ssg)",
-                subgradient::Method::Batch => "batch subgradient",
+                subgradient::SubgradientMethod::Stochastic => "stochastic subgradient (ssg)",
+                subgradient::SubgradientMethod::Batch => "batch subgradient",
             };
         }
         Method::CuttingPlane(settings) => {
@@ -527,7 +525,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
             };
         }
         Method::ExponentiatedGradient(_) => return "online exponentiated gradient (eg)",
-        _ => (dual::Method::default(), None),
+        _ => (dual::Algorithm::default(), None),
     };
     if is_crf(model) {
         return "stochastic steps, then L-BFGS";
@@ -541,17 +539,17 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         };
     }
     match solver {
-        dual::Method::Bcfw if option.is_some() => {
+        dual::Algorithm::Bcfw if option.is_some() => {
             "proximal stochastic dual coordinate ascent (sdca)"
         }
         _ => method_name(solver),
     }
 }
 
-fn method_name(method: dual::Method) -> &'static str {
+fn method_name(method: dual::Algorithm) -> &'static str {
     match method {
-        dual::Method::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
-        dual::Method::Fw => "batch Frank-Wolfe (fw)",
+        dual::Algorithm::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
+        dual::Algorithm::Fw => "batch Frank-Wolfe (fw)",
     }
 }
 

@@ -5,13 +5,12 @@ use crate::choices::BallName;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::options::TaskOptions;
-use crate::places;
 use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, L1Guarantee, Summary};
 use crate::spelling::in_options;
-use crate::{Outcome, incomplete, print};
-use dualgap::data::lock::FileLock;
-use dualgap::linalg::parallel::{Pool, install};
+use crate::{Outcome, incomplete, places, print};
+use dualgap::data::FileLock;
+use dualgap::linalg::on_threads;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::{Remark, Structure};
 use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, TrialPlan};
@@ -90,14 +89,14 @@ impl Work for TrainArgs {
         if !self.out.witness {
             report.model.witness = None;
         }
-        let pool = Pool::new(job.common.method.threads)?;
-        let test = install(&pool, || job.test(&report.model))?;
+        let threads = job.common.method.threads;
+        let test = on_threads(threads, || job.test(&report.model))??;
         if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
         let silent = self.out.quiet && !self.out.json;
         let advised = || if silent { Ok(Vec::new()) } else { advice(&report, &job.train.data) };
-        let advice = install(&pool, advised)?;
+        let advice = on_threads(threads, advised)??;
         let (model, report) = report.split();
         let summary = Summary {
             task: job.name,

@@ -5,7 +5,7 @@ use crate::fit::Request;
 use crate::model::certificate_of;
 use crate::running::{dict, observed, settled, to_python};
 use crate::structures::PyStructure;
-use dualgap::linalg::parallel::on_threads;
+use dualgap::linalg::on_threads;
 use dualgap::run::{Interrupt, Observer};
 use dualgap::structure::{Linear, Multiclass, Structure};
 use dualgap::task::{Appraisal, Plan};

@@ -9,9 +9,7 @@ use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{DataSet, Folds};
 use dualgap::run::{Interrupt, Stop};
 use dualgap::structure::Structure;
-use dualgap::task::{
-    Candidate, CrossValidation, Grid, Over, Strength, TaskSpec, Trial, TrialPlan, grid,
-};
+use dualgap::task::{Candidate, CrossValidation, Grid, Over, Strength, TaskSpec, Trial, TrialPlan};
 use dualgap::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -82,7 +80,7 @@ impl Ends {
         let values = values.collect::<Result<Vec<f64>>>()?;
         let values = match (count, values.as_slice()) {
             (None, _) => values,
-            (Some(count), &[from, to]) => grid(from, to, *count)?,
+            (Some(count), &[from, to]) => Grid::spaced(from, to, *count)?,
             _ => return Err(Error::setting("a grid has two ends")),
         };
         Ok(Grid { over: *over, values })

@@ -1,8 +1,7 @@
 //! How predictions compare with the truth, as dicts of figures.
 
 use crate::running::to_python;
-use dualgap::structure::Evaluation;
-use dualgap::structure::evaluation::{LabelEvaluation, Scores};
+use dualgap::structure::evaluation::{Evaluation, LabelEvaluation, Scores};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

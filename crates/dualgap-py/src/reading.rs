@@ -7,9 +7,9 @@ use crate::model::Model;
 use crate::running::{dict, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{
-    ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, TargetKind, Unseen, features, libsvm,
+    ColumnRecipe, DataSet, Examples, Loaded, Recipe, Sink, Source, TargetKind, Unseen,
 };
-use dualgap::linalg::parallel::on_threads;
+use dualgap::linalg::on_threads;
 use dualgap::structure::Purpose;
 use dualgap::task::{AnyModel, Request};
 use dualgap::{Error, Result};
@@ -181,7 +181,7 @@ pub fn column_recipe<'py>(
 /// Return how often a feature must occur in so many tokens if nothing is said about it.
 #[pyfunction]
 pub fn usual_min_count(tokens: usize) -> u32 {
-    features::usual_min_count(tokens)
+    ColumnRecipe::usual_min_count(tokens)
 }
 
 /// A CSR matrix and a number for each of its rows.
@@ -198,8 +198,9 @@ type CsrAndNumbers<'py> = (
 #[pyfunction]
 pub fn read_libsvm(py: Python<'_>, path: PathBuf) -> PyResult<CsrAndNumbers<'_>> {
     // On this thread: workers read files side by side, and none should start the threads of a pool for it.
-    let read =
-        py.detach(|| on_threads(1, || libsvm::read_as(Source::open(&path)?, TargetKind::Number)));
+    let read = py.detach(|| {
+        on_threads(1, || Examples::read_libsvm(Source::open(&path)?, TargetKind::Number))
+    });
     let read = read.or_raise()?.or_raise()?;
     let rows = read.rows();
     let mut starts = Vec::with_capacity(rows.len() + 1);

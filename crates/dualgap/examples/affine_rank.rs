@@ -3,7 +3,7 @@
 //! `cargo run --release --example affine_rank`
 
 use dualgap::ball::trace::Matrices;
-use dualgap::ball::{self, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallProblem, BallSettings, PerOutput};
 use dualgap::linalg::{LowRank, Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
@@ -28,9 +28,9 @@ fn main() -> dualgap::Result<()> {
     let losses = PerOutput::new(ScalarLoss::Squared, targets, 1)?;
     let radius = planted.nuclear_norm().value;
     let map = Matrices::new(&measured, columns)?;
-    let problem = Problem::new(map, losses, 0.0, radius, None)?;
+    let problem = BallProblem::new(map, losses, 0.0, radius, None)?;
     let budget = Budget { relative: None, absolute: Some(1e-8), ..Budget::relative(1e-8) };
-    let report = ball::train(&problem, &Settings::default(), &budget, &mut ())?;
+    let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ())?;
 
     let found = report.model.weights.to_dense();
     let apart: f64 = found.iter().zip(&truth).map(|(x, y)| (x - y) * (x - y)).sum();

@@ -3,7 +3,7 @@
 //! `cargo run --release --example completion -- [rows] [columns] [rank] [share of entries seen]`
 
 use dualgap::ball::trace::{Map, Sampled};
-use dualgap::ball::{self, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallProblem, BallSettings, PerOutput};
 use dualgap::linalg::{LowRank, Random};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let map = Sampled::new(rows, columns, seen)?;
     let losses = PerOutput::new(ScalarLoss::Squared, ratings, 1)?;
     let mu = 1e-2 / count as f64;
-    let problem = Problem::new(map, losses, mu, 0.95 * planted.nuclear_norm().value, None)?;
-    let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-4), &mut ())?;
+    let problem = BallProblem::new(map, losses, mu, 0.95 * planted.nuclear_norm().value, None)?;
+    let report = ball::train(&problem, &BallSettings::default(), &Budget::relative(1e-4), &mut ())?;
     let test = Sampled::new(rows, columns, held)?;
     let mut predictions = vec![0.0; test.len()];
     test.predict(&report.model.weights, &mut predictions);

@@ -12,7 +12,7 @@
 use dualgap::Result;
 use dualgap::linalg::{Measured, Random, gamma};
 use dualgap::methods::product::{
-    Direction, Objective, Point, Product, Settings, Simplex, minimise,
+    BlockDirection, Objective, Point, Product, ProductSettings, Simplex, minimise,
 };
 use dualgap::run::Budget;
 
@@ -55,7 +55,7 @@ impl Objective for Chain {
         out.iter_mut().zip(x).for_each(|(mass, x)| *mass += self.stationary[row] * x);
     }
 
-    fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
+    fn curvature(&self, direction: &BlockDirection<'_>) -> Option<f64> {
         let squares = |d: &[f64]| d.iter().map(|d| d * d).sum::<f64>();
         let near: f64 = direction.parts().map(|(_, d)| squares(d)).sum();
         Some(near + self.kappa * squares(direction.image()))
@@ -105,7 +105,7 @@ fn main() -> Result<()> {
     let chain = Chain { observed, stationary: stationary.clone(), kappa };
     let problem = Product::new(chain, vec![Simplex::new(states, 1.0)?; states])?;
     let budget = Budget { absolute: Some(1e-3), ..Budget::passes(20_000) };
-    let report = minimise(&problem, &Settings::default(), &budget, &mut ())?;
+    let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ())?;
     let certificate = report.certificate;
     println!(
         "f = {:.5}, at most {:.1e} above the minimum, after steps on {} rows",

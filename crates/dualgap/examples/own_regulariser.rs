@@ -14,7 +14,7 @@
 
 use dualgap::dual;
 use dualgap::dual::Settings;
-use dualgap::linalg::{Measured, Random, Rows, Sum, sum::squared_norm};
+use dualgap::linalg::{Measured, Random, Rows, Sum, squared_norm};
 use dualgap::run::Budget;
 use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Link, ScalarLoss};

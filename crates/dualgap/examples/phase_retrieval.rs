@@ -7,7 +7,7 @@
 //! `cargo run --release --example phase_retrieval`
 
 use dualgap::ball::trace::{Matrices, Proving};
-use dualgap::ball::{self, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallProblem, BallSettings, PerOutput};
 use dualgap::linalg::{LowRank, Measured, Random, Rows};
 use dualgap::run::{Budget, Certificate};
 use dualgap::term::ScalarLoss;
@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let losses = PerOutput::new(ScalarLoss::Squared, targets, 1)?;
     let radius = x.iter().map(|x| x * x).sum();
-    let problem = Problem::new(Matrices::new(&measured, d)?, losses, 0.0, radius, None)?;
+    let problem = BallProblem::new(Matrices::new(&measured, d)?, losses, 0.0, radius, None)?;
     let budget = Budget { relative: None, absolute: Some(1e-8), ..Budget::relative(1e-8) };
-    let report = ball::train(&problem, &Settings::default(), &budget, &mut ())?;
+    let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ())?;
 
     // The symmetric part without its negative eigenvalues: with one factor on both sides it is semidefinite as it stands.
     let found = report.model.weights.to_dense();

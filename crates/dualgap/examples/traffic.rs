@@ -13,7 +13,9 @@
 
 use dualgap::Result;
 use dualgap::linalg::{Measured, gamma};
-use dualgap::methods::product::{Bound, Objective, Point, Product, Query, Set, Settings, minimise};
+use dualgap::methods::product::{
+    Minimum, Objective, Point, Product, ProductSettings, Query, Set, minimise,
+};
 use dualgap::run::Budget;
 
 #[derive(Clone, Copy)]
@@ -131,9 +133,9 @@ impl Set for Routes<'_> {
         self.assign(&empty, flows);
     }
 
-    fn minimise(&self, query: &Query<'_>, flows: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, flows: &mut [f64]) -> Result<Minimum> {
         self.assign(query.gradient, flows);
-        Ok(Bound::Exact)
+        Ok(Minimum::Exact)
     }
 
     /// What flows into a node flows out of it, but for the drivers who begin or end there.
@@ -157,7 +159,7 @@ fn equilibrium(name: &str, network: &Network, trips: &[(usize, usize, f64)]) -> 
     let routes = |&(from, to, drivers): &_| Routes { network, from, to, drivers };
     let problem = Product::new(Congestion(network), trips.iter().map(routes).collect())?;
     let budget = Budget { passes: Some(20_000), ..Budget::relative(1e-4) };
-    let report = minimise(&problem, &Settings::default(), &budget, &mut ())?;
+    let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ())?;
     let certificate = report.certificate;
     println!(
         "{name}: {:.4}, at most {:.1e} above the minimum, after {} shortest routes",

@@ -40,5 +40,3 @@ mod pages;
 mod subgradient;
 #[path = "theorems/main.rs"]
 mod theorems;
-#[path = "trace_norm/main.rs"]
-mod trace_norm;

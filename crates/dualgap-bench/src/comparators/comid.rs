@@ -10,8 +10,7 @@
 //! the gradient, because its prox has no closed form here. Every step moves every weight.
 
 use super::{Comparator, Objective, soft};
-use dualgap::linalg::Random;
-use dualgap::linalg::kernels::score;
+use dualgap::linalg::{Random, score};
 use dualgap::term::Loss;
 
 pub struct Comid<'o> {

@@ -9,7 +9,7 @@
 //! Predictions at y are a combination of those that are known.
 
 use super::{Comparator, Objective, soft};
-use dualgap::linalg::kernels::score;
+use dualgap::linalg::score;
 use dualgap::term::Loss;
 
 pub struct Fista<'o> {

@@ -17,8 +17,7 @@ mod sgd;
 
 use dualgap::Result;
 use dualgap::dual::{Problem, Sampling, Settings};
-use dualgap::linalg::kernels::score;
-use dualgap::linalg::{Row, Rows};
+use dualgap::linalg::{Row, Rows, score};
 use dualgap::run::Budget;
 use dualgap::structure::{Choice, LinearBlocks, train_linear};
 use dualgap::term::{Loss, Regulariser, ScalarLoss};

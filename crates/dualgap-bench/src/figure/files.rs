@@ -1,7 +1,7 @@
 //! What a figure leaves: the picture, its numbers, its tables, and what was asserted or compared on the way.
 
 use super::draw::{Figure, Panel};
-use dualgap::data::write_atomically;
+use dualgap::container::write_atomically;
 use dualgap::{Error, Result};
 use std::path::Path;
 

@@ -12,9 +12,9 @@ use super::runs::{Run, Seen};
 use crate::balls::{SETS, Set, load};
 use crate::low_rank::{SIZES, generate};
 use dualgap::Result;
-use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallMethod, BallProblem, BallSettings, PerOutput, TheoremConstants};
 use dualgap::linalg::{LowRank, Rows};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::term::ScalarLoss;
 
 pub const AUTO: &str = "auto (ours)";
@@ -22,14 +22,14 @@ pub const THEOREM: &str = "PDBFW, theorem";
 pub const TUNED: &str = "PDBFW, tuned";
 
 /// The baselines of the paper by its names; those of the trace ball have two more.
-const BASELINES: [(&str, Method); 7] = [
-    ("Acc PG", Method::ProjectedGradient),
-    ("Frank-Wolfe", Method::FrankWolfe),
-    ("SVRG", Method::Svrg),
-    ("SCGS", Method::Scgs),
-    ("STORC", Method::Storc),
-    ("BlockFW", Method::BlockFrankWolfe),
-    ("stochastic FW", Method::StochasticFrankWolfe),
+const BASELINES: [(&str, BallMethod); 7] = [
+    ("Acc PG", BallMethod::ProjectedGradient),
+    ("Frank-Wolfe", BallMethod::FrankWolfe),
+    ("SVRG", BallMethod::Svrg),
+    ("SCGS", BallMethod::Scgs),
+    ("STORC", BallMethod::Storc),
+    ("BlockFW", BallMethod::BlockFrankWolfe),
+    ("stochastic FW", BallMethod::StochasticFrankWolfe),
 ];
 
 /// δ is tuned over these multiples of the theorem's, with k the theorem's and a tenth of the examples.
@@ -49,8 +49,8 @@ pub struct Arena<'a, M> {
     pub mu: f64,
     /// Entries of X, or the least number of its sides: s of the theorem is at most this.
     pub most: usize,
-    pub baselines: &'a [Method],
-    pub train: &'a dyn Fn(&Settings, &Budget) -> Result<Report<M>>,
+    pub baselines: &'a [BallMethod],
+    pub train: &'a dyn Fn(&BallSettings, &Budget) -> Result<Report<M>>,
     /// Nonzero entries of weights, or their rank: s of the theorem.
     pub size: &'a dyn Fn(&M) -> usize,
 }
@@ -67,13 +67,13 @@ pub struct Raced {
 }
 
 /// The paper's algorithm with these constants.
-pub fn paper(constants: Constants) -> Settings {
-    Settings { method: Method::Pdbfw, constants, ..Settings::default() }
+pub fn paper(constants: TheoremConstants) -> BallSettings {
+    BallSettings { method: BallMethod::Pdbfw, constants, ..BallSettings::default() }
 }
 
 /// The theorem's constants for an optimum of this size.
-fn theorem(size: usize) -> Constants {
-    Constants { s: Some(size.max(1)), ..Constants::default() }
+fn theorem(size: usize) -> TheoremConstants {
+    TheoremConstants { s: Some(size.max(1)), ..TheoremConstants::default() }
 }
 
 impl<M> Arena<'_, M> {
@@ -84,13 +84,13 @@ impl<M> Arena<'_, M> {
     }
 
     /// The best of a ladder of constants after a short time, as the authors chose theirs by hand.
-    fn tune(&self, size: usize, seconds: f64) -> Result<Constants> {
+    fn tune(&self, size: usize, seconds: f64) -> Result<TheoremConstants> {
         let balanced = (self.n * size / self.most.max(1)).clamp(1, self.n);
         let mut best = (f64::INFINITY, theorem(size));
         for k in [balanced, (self.n / 10).max(1)] {
             for multiple in MULTIPLES {
                 let delta = Some(multiple * self.delta(k));
-                let constants = Constants { k: Some(k), delta, ..theorem(size) };
+                let constants = TheoremConstants { k: Some(k), delta, ..theorem(size) };
                 let settings = paper(constants);
                 let budget = Budget { seconds: Some(seconds), ..Budget::relative(TIGHT) };
                 let primal = (self.train)(&settings, &budget)?.certificate.primal;
@@ -105,9 +105,9 @@ impl<M> Arena<'_, M> {
     /// Every method for so many seconds; they go one after the other, so that their times can be compared.
     pub fn race(&self, seconds: f64, effort: &Effort) -> Result<Raced> {
         let tight = Budget { seconds: Some(effort.of(30.0, 300.0)), ..Budget::relative(TIGHT) };
-        let best = (self.train)(&Settings::default(), &tight)?;
+        let best = (self.train)(&BallSettings::default(), &tight)?;
         let size = (self.size)(&best.model);
-        let mut lines = vec![(AUTO, Settings::default())];
+        let mut lines = vec![(AUTO, BallSettings::default())];
         lines.push((THEOREM, paper(theorem(size))));
         let mut tuned = String::new();
         if effort.wants(TUNED) {
@@ -120,7 +120,7 @@ impl<M> Arena<'_, M> {
             lines.push((TUNED, paper(constants)));
         }
         for &(name, method) in BASELINES.iter().filter(|(_, m)| self.baselines.contains(m)) {
-            lines.push((name, Settings { method, ..Settings::default() }));
+            lines.push((name, BallSettings { method, ..BallSettings::default() }));
         }
         let budget = Budget {
             seconds: Some(seconds),
@@ -208,16 +208,16 @@ fn race_l1(
     let n = rows.len();
     let mu = mu_n / n as f64;
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
-    let problem = Problem::l1(rows, losses, mu, radius, None)?;
+    let problem = BallProblem::l1(rows, losses, mu, radius, None)?;
     let arena = Arena {
         title: format!("{}, μ = {mu_n}/n", title(file)),
         n,
         radius: largest_row(rows),
         mu,
         most: rows.width(),
-        baselines: &Method::BASELINES,
+        baselines: &BallMethod::BASELINES,
         train: &|settings, budget| ball::train(&problem, settings, budget, &mut ()),
-        size: &|solution: &ball::Solution| nonzeros(&solution.weights),
+        size: &|solution: &Solution<f64>| nonzeros(&solution.weights),
     };
     arena.race(effort.of(6.0, 60.0), effort)
 }
@@ -333,8 +333,8 @@ pub fn figure_2(effort: &Effort) -> Result<Outcome> {
         let n = sizes.0 as f64;
         let mu = 0.5 * MU_N / n;
         let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), sizes.2)?;
-        let problem = Problem::trace(&rows, losses, mu, rank as f64, None)?;
-        let settings = Settings::default();
+        let problem = BallProblem::trace(&rows, losses, mu, rank as f64, None)?;
+        let settings = BallSettings::default();
         let report = ball::train(&problem, &settings, &Budget::relative(1e-3), &mut ())?;
         let value = unhalved(&rows, &targets, &report.model.weights, MU_N / n);
         let ours = 2.0 * report.certificate.primal;
@@ -347,9 +347,9 @@ pub fn figure_2(effort: &Effort) -> Result<Outcome> {
             radius: largest_row(&rows),
             mu,
             most: sizes.1.min(sizes.2),
-            baselines: &Method::LOW_RANK_BASELINES,
+            baselines: &BallMethod::LOW_RANK_BASELINES,
             train: &|settings, budget| ball::train(&problem, settings, budget, &mut ()),
-            size: &|solution: &ball::Solution<LowRank>| solution.weights.rank(),
+            size: &|solution: &Solution<f64, LowRank>| solution.weights.rank(),
         };
         raced.push(arena.race(effort.of(8.0, 60.0), effort)?);
     }

@@ -13,7 +13,7 @@ use super::pdbfw::{AUTO, THEOREM, nonzeros, paper};
 use super::runs::{Run, passes};
 use crate::balls::{Prepared, SETS, load};
 use dualgap::Result;
-use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallMethod, BallProblem, BallSettings, PerOutput, TheoremConstants};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
@@ -37,39 +37,35 @@ const NEAR: f64 = 1e-4;
 struct Promise {
     name: &'static str,
     /// For an optimum with so many nonzero weights.
-    settings: fn(usize) -> Settings,
+    settings: fn(usize) -> BallSettings,
     cost: &'static str,
     iterations: &'static str,
     exponents: Option<(f64, f64)>,
 }
 
 fn promises() -> Vec<Promise> {
-    fn theorem(size: usize) -> Settings {
-        paper(Constants { s: Some(size), ..Constants::default() })
+    fn theorem(size: usize) -> BallSettings {
+        paper(TheoremConstants { s: Some(size), ..TheoremConstants::default() })
     }
-    fn baseline(method: Method) -> Settings {
-        Settings { method, ..Settings::default() }
+    fn baseline(method: BallMethod) -> BallSettings {
+        BallSettings { method, ..BallSettings::default() }
     }
-    let promise = |name, settings: fn(usize) -> Settings, cost, iterations, exponents| Promise {
-        name,
-        settings,
-        cost,
-        iterations,
-        exponents,
+    let promise = |name, settings: fn(usize) -> BallSettings, cost, iterations, exponents| {
+        Promise { name, settings, cost, iterations, exponents }
     };
     let linear = "(1 + κ/n) log 1/ε";
     vec![
         promise(THEOREM, theorem, "ns", linear, Some((0.0, 1.0))),
         promise(
             "Acc PG",
-            |_| baseline(Method::ProjectedGradient),
+            |_| baseline(BallMethod::ProjectedGradient),
             "nd",
             "√κ log 1/ε",
             Some((1.0, 0.5)),
         ),
-        promise("Frank-Wolfe", |_| baseline(Method::FrankWolfe), "nd", "1/ε", Some((1.0, 0.0))),
-        promise("SVRG", |_| baseline(Method::Svrg), "nd an epoch", linear, None),
-        promise(AUTO, |_| Settings::default(), "–", "–", None),
+        promise("Frank-Wolfe", |_| baseline(BallMethod::FrankWolfe), "nd", "1/ε", Some((1.0, 0.0))),
+        promise("SVRG", |_| baseline(BallMethod::Svrg), "nd an epoch", linear, None),
+        promise(AUTO, |_| BallSettings::default(), "–", "–", None),
     ]
 }
 
@@ -91,11 +87,11 @@ fn generate(features: usize) -> Result<(Rows, Vec<f64>)> {
 fn run(
     (rows, signs): &(Rows, Vec<f64>),
     mu_n: f64,
-    settings: &Settings,
+    settings: &BallSettings,
     budget: &Budget,
 ) -> Result<Solved> {
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, signs.clone(), 1)?;
-    let problem = Problem::l1(rows, losses, mu_n / EXAMPLES as f64, RADIUS, None)?;
+    let problem = BallProblem::l1(rows, losses, mu_n / EXAMPLES as f64, RADIUS, None)?;
     let report = ball::train(&problem, settings, budget, &mut ())?;
     let size = nonzeros(&report.model.weights);
     Ok(Solved { run: Run::of(&report), dual: report.certificate.dual, size })
@@ -109,7 +105,7 @@ struct Solved {
 }
 
 /// Entries of A for every step.
-fn cost_of_a_step(settings: &Settings) -> Result<Trace> {
+fn cost_of_a_step(settings: &BallSettings) -> Result<Trace> {
     let mut trace = Trace::new();
     for features in FEATURES {
         let data = generate(features)?;
@@ -123,12 +119,13 @@ fn cost_of_a_step(settings: &Settings) -> Result<Trace> {
 }
 
 /// Steps until the optimum is near, for every κ where it was.
-fn steps_to_near(settings: fn(usize) -> Settings, seconds: f64) -> Result<Trace> {
+fn steps_to_near(settings: fn(usize) -> BallSettings, seconds: f64) -> Result<Trace> {
     let data = generate(800)?;
     let mut trace = Trace::new();
     for mu_n in MUS_N {
         let tight = Budget { seconds: Some(60.0), ..Budget::relative(1e-8) };
-        let Solved { dual: optimum, size, .. } = run(&data, mu_n, &Settings::default(), &tight)?;
+        let Solved { dual: optimum, size, .. } =
+            run(&data, mu_n, &BallSettings::default(), &tight)?;
         let budget =
             Budget { seconds: Some(seconds), certify_share: 1.0, ..Budget::relative(0.1 * NEAR) };
         let found = run(&data, mu_n, &settings(size), &budget)?;

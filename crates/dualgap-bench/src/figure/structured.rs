@@ -25,7 +25,7 @@ pub struct Method {
 #[derive(Clone, Debug)]
 enum How {
     Dual(Settings),
-    Subgradient(subgradient::Average),
+    Subgradient(subgradient::SubgradientAverage),
     CuttingPlane,
     ExponentiatedGradient,
 }
@@ -35,13 +35,13 @@ fn bcfw(average: Average) -> How {
 }
 
 fn fw() -> Settings {
-    Settings { method: dual::Method::Fw, ..Settings::plain() }
+    Settings { method: dual::Algorithm::Fw, ..Settings::plain() }
 }
 
 /// All methods, one line each.
 pub fn all() -> Vec<Method> {
     use Role::{Batch, Single, Stochastic};
-    use subgradient::Average as Of;
+    use dualgap::methods::subgradient::SubgradientAverage as Of;
     let method = |name, role, how| Method { name, role, how };
     let predefined =
         |settings: Settings| How::Dual(Settings { step: Step::Predefined, ..settings });
@@ -114,7 +114,7 @@ pub trait Racing: Blocks + Sync {
     fn exponentiated(
         &self,
         lambda: f64,
-        settings: &exponentiated_gradient::Settings,
+        settings: &exponentiated_gradient::GradientSettings,
         budget: &Budget,
         observer: &mut dyn Observer,
     ) -> Result<()>;
@@ -126,7 +126,7 @@ impl Racing for ChainBlocks<'_> {
     fn exponentiated(
         &self,
         lambda: f64,
-        settings: &exponentiated_gradient::Settings,
+        settings: &exponentiated_gradient::GradientSettings,
         budget: &Budget,
         observer: &mut dyn Observer,
     ) -> Result<()> {
@@ -140,7 +140,7 @@ impl Racing for MatchingBlocks<'_> {
     fn exponentiated(
         &self,
         _: f64,
-        _: &exponentiated_gradient::Settings,
+        _: &exponentiated_gradient::GradientSettings,
         _: &Budget,
         _: &mut dyn Observer,
     ) -> Result<()> {
@@ -165,7 +165,7 @@ impl Method {
         match &self.how {
             How::Dual(settings) => {
                 let settings = Settings { lambda, seed, threads, ..settings.clone() };
-                let is_bcfw = settings.method == dual::Method::Bcfw
+                let is_bcfw = settings.method == dual::Algorithm::Bcfw
                     && settings.acceleration == dual::Acceleration::Off;
                 if is_bcfw && settings.average == Average::None {
                     let engine = Engine::new(Problem::new(blocks, L2, lambda, None)?, &settings)?;
@@ -174,8 +174,9 @@ impl Method {
                 dual::train(blocks, &settings, budget, observer).map(drop)
             }
             How::Subgradient(average) => {
-                let of = subgradient::Settings::default();
-                let settings = subgradient::Settings { average: *average, seed, threads, ..of };
+                let of = subgradient::SubgradientSettings::default();
+                let settings =
+                    subgradient::SubgradientSettings { average: *average, seed, threads, ..of };
                 let solver = Subgradient::new(blocks, lambda, None, &settings)?;
                 let now = |solver: &Subgradient<'_, B>| {
                     solver.average().unwrap_or_else(|| solver.iterate())
@@ -183,14 +184,14 @@ impl Method {
                 run(Present::new(solver, now), budget, observer).map(drop)
             }
             How::CuttingPlane => {
-                let of = cutting_plane::Settings::default();
-                let settings = cutting_plane::Settings { seed, threads, ..of };
+                let of = cutting_plane::CuttingPlaneSettings::default();
+                let settings = cutting_plane::CuttingPlaneSettings { seed, threads, ..of };
                 cutting_plane::train(blocks, lambda, plain, None, &settings, budget, observer)
                     .map(drop)
             }
             How::ExponentiatedGradient => {
-                let of = exponentiated_gradient::Settings::default();
-                let settings = exponentiated_gradient::Settings { seed, threads, ..of };
+                let of = exponentiated_gradient::GradientSettings::default();
+                let settings = exponentiated_gradient::GradientSettings { seed, threads, ..of };
                 blocks.exponentiated(lambda, &settings, budget, observer)
             }
         }

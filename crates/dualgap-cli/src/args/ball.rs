@@ -4,7 +4,7 @@ use super::common::{MethodArgs, PenaltyArgs};
 use super::values::{Wanted, parse_lambda, parse_wanted_radius};
 use crate::choices::{Average, BallName, Sampling, SdcaOption, Step};
 use clap::Args;
-use dualgap::ball::{Constants, Method, Settings};
+use dualgap::ball::{BallMethod, BallSettings, TheoremConstants};
 use dualgap::task::{PenaltySpec, Strength};
 use dualgap::term::Ball;
 use dualgap::{Error, Result};
@@ -26,7 +26,7 @@ pub struct BallArgs {
     /// Of --solver pdbfw: constants in the place of its theorem's, such as s=20,k=5,eta=0.5,delta=0.1. Logistic and
     /// softmax need a delta. Of block-frank-wolfe in the l1 ball and the simplex: s and eta.
     #[arg(long, value_name = "NAME=X,…", value_parser = parse_constants)]
-    pub constants: Option<Constants>,
+    pub constants: Option<TheoremConstants>,
 }
 
 impl BallArgs {
@@ -69,7 +69,7 @@ impl BallArgs {
     }
 
     /// Returns how a run in the ball is solved.
-    pub fn settings(&self, method: &MethodArgs) -> Result<Settings> {
+    pub fn settings(&self, method: &MethodArgs) -> Result<BallSettings> {
         let Some(chosen) = method.solver.in_ball() else {
             return Err(Error::setting(format!(
                 "--solver {} is for penalties: take auto, pdbfw or another method in a ball, or leave --ball out",
@@ -78,8 +78,8 @@ impl BallArgs {
         };
         let constants = self.constants.unwrap_or_default();
         let plain = matches!(self.ball, Some(BallName::L1 | BallName::Simplex));
-        let block = chosen == Method::BlockFrankWolfe && plain;
-        if self.constants.is_some() && chosen != Method::Pdbfw && !block {
+        let block = chosen == BallMethod::BlockFrankWolfe && plain;
+        if self.constants.is_some() && chosen != BallMethod::Pdbfw && !block {
             return Err(Error::setting("--constants is for --solver pdbfw: leave it out"));
         }
         if block && (constants.k.is_some() || constants.delta.is_some()) {
@@ -87,23 +87,23 @@ impl BallArgs {
                 "--constants of --solver block-frank-wolfe are s and eta: leave k and delta out",
             ));
         }
-        Ok(Settings { method: chosen, constants, seed: method.seed })
+        Ok(BallSettings { method: chosen, constants, seed: method.seed })
     }
 }
 
 /// Returns an error if the method is not available for this ball.
-fn check_method(ball: Ball, method: Method) -> Result<()> {
+fn check_method(ball: Ball, method: BallMethod) -> Result<()> {
     let (others, names) = match ball {
         Ball::L1 { .. } | Ball::Simplex { .. } => (
-            &Method::BASELINES[..],
+            &BallMethod::BASELINES[..],
             "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
         ),
         Ball::Trace { .. } => (
-            &Method::LOW_RANK_BASELINES[..],
+            &BallMethod::LOW_RANK_BASELINES[..],
             "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
         ),
     };
-    if matches!(method, Method::Auto | Method::Pdbfw) || others.contains(&method) {
+    if matches!(method, BallMethod::Auto | BallMethod::Pdbfw) || others.contains(&method) {
         return Ok(());
     }
     Err(Error::setting(format!("this --solver is for the other ball: take auto, pdbfw, {names}")))
@@ -154,9 +154,9 @@ pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
 }
 
 /// Parses some of the constants of primal-dual block Frank-Wolfe.
-fn parse_constants(text: &str) -> Result<Constants, String> {
+fn parse_constants(text: &str) -> Result<TheoremConstants, String> {
     let complain = || "constants such as s=20,k=5,eta=0.5,delta=0.1";
-    let mut found = Constants::default();
+    let mut found = TheoremConstants::default();
     for part in text.split(',') {
         let (name, value) = part.split_once('=').ok_or_else(complain)?;
         match name.trim() {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn constants_have_names() {
-        let some = Constants { s: Some(20), eta: Some(0.5), ..Constants::default() };
+        let some = TheoremConstants { s: Some(20), eta: Some(0.5), ..TheoremConstants::default() };
         assert_eq!(parse_constants("s=20,eta=0.5"), Ok(some));
         for bad in ["", "s", "s=0", "eta=2", "x=1", "theorem"] {
             assert!(parse_constants(bad).is_err(), "{bad}");

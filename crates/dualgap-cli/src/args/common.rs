@@ -211,8 +211,8 @@ impl MethodArgs {
             Solver::Ssg | Solver::Subgradient => {
                 let settings = self.of_subgradient()?;
                 let own: &[&str] = match settings.method {
-                    subgradient::Method::Stochastic => &["--average", "--sampling"],
-                    subgradient::Method::Batch => &["--average"],
+                    subgradient::SubgradientMethod::Stochastic => &["--average", "--sampling"],
+                    subgradient::SubgradientMethod::Batch => &["--average"],
                 };
                 self.refuse_of_engine(own)?;
                 return Ok(settings.into());
@@ -222,12 +222,19 @@ impl MethodArgs {
                     Solver::CuttingPlane => cutting_plane::Slacks::One,
                     _ => cutting_plane::Slacks::Each,
                 };
-                Method::CuttingPlane(cutting_plane::Settings { slacks, seed, threads: 0 })
+                Method::CuttingPlane(cutting_plane::CuttingPlaneSettings {
+                    slacks,
+                    seed,
+                    threads: 0,
+                })
             }
             Solver::Eg => {
                 let sampling = self.sampling.into();
-                let settings =
-                    exponentiated_gradient::Settings { sampling, seed, ..Default::default() };
+                let settings = exponentiated_gradient::GradientSettings {
+                    sampling,
+                    seed,
+                    ..Default::default()
+                };
                 Method::ExponentiatedGradient(settings)
             }
             other => {
@@ -243,7 +250,7 @@ impl MethodArgs {
     }
 
     /// Returns the settings of a subgradient method, or an error for values that it does not have.
-    fn of_subgradient(&self) -> Result<subgradient::Settings> {
+    fn of_subgradient(&self) -> Result<subgradient::SubgradientSettings> {
         let Some(average) = self.average().of_subgradient() else {
             return Err(Error::setting(format!(
                 "--average random goes with --solver auto and bcfw: --solver {} has none, uniform, weighted, doubling and \
@@ -251,10 +258,10 @@ impl MethodArgs {
                 self.solver.name()
             )));
         };
-        let settings = subgradient::Settings {
+        let settings = subgradient::SubgradientSettings {
             method: match self.solver {
-                Solver::Ssg => subgradient::Method::Stochastic,
-                _ => subgradient::Method::Batch,
+                Solver::Ssg => subgradient::SubgradientMethod::Stochastic,
+                _ => subgradient::SubgradientMethod::Batch,
             },
             average,
             sampling: self.sampling.into(),
@@ -310,9 +317,9 @@ impl MethodArgs {
             )));
         };
         let (method, chosen) = match self.solver {
-            Solver::Bcfw => (dual::Method::Bcfw, Settings::plain()),
-            Solver::Fw => (dual::Method::Fw, Settings::plain()),
-            _ => (dual::Method::Bcfw, Settings::default()),
+            Solver::Bcfw => (dual::Algorithm::Bcfw, Settings::plain()),
+            Solver::Fw => (dual::Algorithm::Fw, Settings::plain()),
+            _ => (dual::Algorithm::Bcfw, Settings::default()),
         };
         Ok(Settings {
             method,

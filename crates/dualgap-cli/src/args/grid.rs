@@ -4,7 +4,7 @@ use super::values::{parse_end, parse_grid, parse_lambda, parse_positive, parse_s
 use crate::choices::OverName;
 use clap::Args;
 use dualgap::structure::Structure;
-use dualgap::task::{Grid, Over, PenaltySpec, Strength, TaskSpec, grid};
+use dualgap::task::{Grid, Over, PenaltySpec, Strength, TaskSpec};
 use dualgap::{Error, Result};
 
 #[derive(Args, Debug)]
@@ -130,7 +130,7 @@ fn of_ends(over: Over, from: f64, to: f64, count: usize) -> Result<Grid> {
             "a grid has no number that is 0, since its scale is logarithmic; --lambdas may name it",
         ));
     }
-    Ok(Grid { over, values: grid(from, to, count)? })
+    Ok(Grid { over, values: Grid::spaced(from, to, count)? })
 }
 
 impl GridArgs {

@@ -3,7 +3,7 @@
 use super::ball::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs};
 use crate::choices::{Acceleration, Average, BallName, Solver, Step};
-use dualgap::data::source::is_stdin;
+use dualgap::data::Source;
 use dualgap::structure::Choice;
 use dualgap::task::{Method, PenaltySpec, Strength};
 use dualgap::{Error, Result};
@@ -115,7 +115,7 @@ impl Common<'_> {
             ));
         }
         let inputs = [Some(&data.data), data.test.as_ref(), data.sample_weights.as_ref()];
-        let from_stdin = inputs.into_iter().flatten().filter(|path| is_stdin(path)).count();
+        let from_stdin = inputs.into_iter().flatten().filter(|path| Source::is_stdin(path)).count();
         if from_stdin > 1 || (from_stdin > 0 && data.test_folds.is_some()) {
             return Err(Error::setting("standard input can be read only once: name a file"));
         }

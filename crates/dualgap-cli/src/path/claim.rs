@@ -5,7 +5,7 @@ use crate::formats::from_memory;
 use dualgap::data::{Recipe, Source};
 use dualgap::run::Interval;
 use dualgap::structure::{Purpose, Structure};
-use dualgap::task::{Description, Model, Over, RawModel, check_grid_path, check_path};
+use dualgap::task::{Description, Model, Over, RawModel, check_path};
 use dualgap::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ impl<'a> Claim<'a> {
         if self.told.over != Over::Lambda {
             let claims =
                 models.iter().map(|entry| Ok((self.load::<S>(entry)?, entry.interval.from)));
-            let bare = check_grid_path(data, claims, self.told.over, *tolerance)?;
+            let bare = self.told.over.check_path(data, claims, *tolerance)?;
             first.provenance.recipe = Some(loaded.recipe.clone());
             return Ok((bare, first.describe(Some(data))));
         }

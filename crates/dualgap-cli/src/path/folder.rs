@@ -6,9 +6,8 @@
 //! running, so no path takes over from one that is alive.
 
 use super::told;
-use dualgap::data::lock::{FileLock, Taken};
-use dualgap::data::temporary::Temporary;
-use dualgap::data::{check_link, write_atomically};
+use dualgap::container::{Temporary, check_link, write_atomically};
+use dualgap::data::{FileLock, Taken};
 use dualgap::structure::Structure;
 use dualgap::task::Model;
 use dualgap::{Error, Result};

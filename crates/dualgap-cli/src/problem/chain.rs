@@ -7,8 +7,7 @@ use crate::choices::{ChainLoss, Forbid, Hamming, Rescale, SdcaOption, Step, Swit
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::data::{Format, Scheme, SchemeUse, Sequences};
-use dualgap::structure::chain::Beam;
-use dualgap::structure::{self, Chain, Choice, Structure};
+use dualgap::structure::{self, Beam, Chain, Choice, Structure};
 use dualgap::task::TaskSpec;
 use dualgap::{Error, Result};
 use std::num::NonZeroUsize;

@@ -5,10 +5,8 @@ use crate::args::Common;
 use crate::args::values::{Range, parse_range, parse_tolerance};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
-use dualgap::data::alignment::{Aligner, Bitext};
-use dualgap::data::source::with_ending;
-use dualgap::data::{Loaded, Matchings, Recipe, Source};
-use dualgap::linalg::parallel::on_threads;
+use dualgap::data::{Aligner, Bitext, Loaded, Matchings, Recipe, Source};
+use dualgap::linalg::on_threads;
 use dualgap::structure::{LinkLoss, Matching};
 use dualgap::task::TaskSpec;
 use dualgap::{Error, Result};
@@ -102,7 +100,7 @@ Examples:
     /// Lets an aligner learn from all text at hand, if the data are bitext.
     fn prepare(&self, spec: &mut TaskSpec<Matching>, common: &Common<'_>) -> Result<()> {
         let data = &common.data.data;
-        if data.exists() || with_ending(data, "e").is_none() {
+        if data.exists() || Source::with_ending(data, "e").is_none() {
             if self.bitext.is_empty() {
                 return Ok(());
             }
@@ -117,7 +115,7 @@ Examples:
         for path in
             [Some(data), common.data.test.as_ref()].into_iter().flatten().chain(&self.bitext)
         {
-            let first = with_ending(path, "e").and_then(|first| first.canonicalize().ok());
+            let first = Source::with_ending(path, "e").and_then(|first| first.canonicalize().ok());
             if first.as_ref().is_some_and(|first| known.contains(first)) {
                 continue; // text that is named twice does not count twice
             }

@@ -2,8 +2,7 @@
 
 use crate::common::{Desk, Dice};
 use crate::own_files::column;
-use dualgap::data::Scheme;
-use dualgap::data::scheme::chunks;
+use dualgap::data::{Scheme, chunks};
 use std::fmt::Write;
 
 /// Sentences of words that tell the chunks, but for one in eight that is a word of something else.

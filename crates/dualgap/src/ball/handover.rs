@@ -7,7 +7,7 @@
 
 use super::problem::Design;
 use super::solver::{Looked, Moves, Resumes, Told};
-use super::{Losses, Problem, Touched};
+use super::{BallProblem, Losses, Touched};
 use crate::Result;
 use crate::linalg::Halted;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// A method that can take over.
 pub(super) trait TakesOver<M: Design, L: Losses>: Resumes<M, L> + Sized {
     /// Starts from an X in the ball, or from zero.
-    fn begin(problem: &Problem<M, L>, x: Option<&M::Weights>) -> Result<Self>;
+    fn begin(problem: &BallProblem<M, L>, x: Option<&M::Weights>) -> Result<Self>;
 }
 
 /// Both methods. The second is built at the first handover.
@@ -38,7 +38,7 @@ impl<A, B> Handover<A, B> {
 }
 
 impl<M: Design, L: Losses, A: Resumes<M, L>, B: TakesOver<M, L>> Moves<M, L> for Handover<A, B> {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let looked = match self.active_second() {
             Some(second) => second.step(problem, halted)?,
             None => self.first.step(problem, halted)?,
@@ -55,7 +55,7 @@ impl<M: Design, L: Losses, A: Resumes<M, L>, B: TakesOver<M, L>> Moves<M, L> for
         Ok(looked)
     }
 
-    fn record_calls(&mut self, problem: &Problem<M, L>, calls: u64) {
+    fn record_calls(&mut self, problem: &BallProblem<M, L>, calls: u64) {
         match self.active_second() {
             Some(second) => second.record_calls(problem, calls),
             None => self.first.record_calls(problem, calls),
@@ -63,7 +63,11 @@ impl<M: Design, L: Losses, A: Resumes<M, L>, B: TakesOver<M, L>> Moves<M, L> for
         self.policy.record_work(calls as f64 / problem.len() as f64);
     }
 
-    fn iterate(&mut self, problem: &Problem<M, L>, dual: Option<&M::Dual>) -> Result<M::Weights> {
+    fn iterate(
+        &mut self,
+        problem: &BallProblem<M, L>,
+        dual: Option<&M::Dual>,
+    ) -> Result<M::Weights> {
         match self.active_second() {
             Some(second) => second.iterate(problem, dual),
             None => self.first.iterate(problem, dual),
@@ -77,7 +81,7 @@ impl<M: Design, L: Losses, A: Resumes<M, L>, B: TakesOver<M, L>> Moves<M, L> for
         }
     }
 
-    fn certified(&mut self, problem: &Problem<M, L>, told: Told<'_, M>) -> Result<()> {
+    fn certified(&mut self, problem: &BallProblem<M, L>, told: Told<'_, M>) -> Result<()> {
         let (gap, best) = (told.gap, told.best);
         match self.active_second() {
             Some(second) => second.certified(problem, told)?,
@@ -123,7 +127,7 @@ impl<M: Design, L: Losses, A: Resumes<M, L>, B: TakesOver<M, L>> Resumes<M, L> f
 
     fn resume(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         (first, second, policy): Self::State,
     ) -> Result<bool> {
         if !policy.is_sound(second.is_some()) || !self.first.resume(problem, first)? {

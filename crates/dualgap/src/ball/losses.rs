@@ -9,7 +9,7 @@
 //!
 //! - [`PerOutput`]: the sum of a loss of one number over the outputs; one output is the plain binary or regression
 //!   problem.
-//! - [`Classes`]: a loss of the scores of all classes; with β the distribution of `term::loss::multiclass`,
+//! - [`ClassLosses`]: a loss of the scores of all classes; with β the distribution of `term::loss::multiclass`,
 //!   α = e_y − β and f*(−α) = R(β) − ⟨β, c⟩.
 
 use crate::dual::witness::{DEFECT, distribution};
@@ -259,22 +259,22 @@ impl<L: Loss> Losses for PerOutput<L> {
 ///
 /// ```
 /// use dualgap::term::Costs;
-/// use dualgap::ball::{Classes, Losses};
+/// use dualgap::ball::{ClassLosses, Losses};
 /// use dualgap::term::MulticlassLoss;
-/// let losses = Classes::new(MulticlassLoss::Softmax, &[0, 2, 1], 3, &Costs::ZeroOne)?;
+/// let losses = ClassLosses::new(MulticlassLoss::Softmax, &[0, 2, 1], 3, &Costs::ZeroOne)?;
 /// let value = losses.value(1, &[0.0; 3], &[0.0; 3], &mut Default::default());
 /// assert!((value.value - 3_f64.ln()).abs() < 1e-15);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Classes {
+pub struct ClassLosses {
     loss: MulticlassLoss,
     labels: Vec<u32>,
     outputs: usize,
     costs: CheckedCosts,
 }
 
-/// The workspace of [`Classes`].
+/// The workspace of [`ClassLosses`].
 #[derive(Debug, Default)]
 pub struct ClassesScratch {
     /// The scores, with the costs added.
@@ -283,7 +283,7 @@ pub struct ClassesScratch {
     beta: Vec<f64>,
 }
 
-impl Classes {
+impl ClassLosses {
     /// Checks the labels and the costs. Softmax has no costs: it accepts the default ones only, and ignores them.
     pub fn new(
         loss: MulticlassLoss,
@@ -337,7 +337,7 @@ impl Classes {
     }
 }
 
-impl Losses for Classes {
+impl Losses for ClassLosses {
     type Scratch = ClassesScratch;
 
     fn len(&self) -> usize {

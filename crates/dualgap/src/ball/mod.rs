@@ -5,6 +5,9 @@
 //!                                        X of d features and c outputs
 //! ```
 //!
+//! [`train`] solves a [`BallProblem`]. [`BallTable`] and the maps of [`trace`] are its data; [`Losses`], [`SmoothTerm`] and
+//! [`trace::Map`] can be one's own.
+//!
 //! - `losses`: one trait for losses of one output, of several, and of classes.
 //! - `weights`: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
 //! - `problem`: data, losses, μ and the radius together, and the values of a certificate.
@@ -34,12 +37,12 @@ mod theorem;
 pub mod trace;
 mod weights;
 
-pub use l1::{Atoms, DualValue, MeanDual, Table};
-pub use losses::{Classes, Losses, PerOutput};
+pub use l1::{Atoms, BallDual, BallTable, MeanDual};
+pub use losses::{ClassLosses, Losses, PerOutput};
 pub use own_term::SmoothTerm;
-pub use problem::{Design, Problem};
-pub use settings::{Constants, Method, Settings};
-pub use solver::Session;
+pub use problem::{BallProblem, Design};
+pub use settings::{BallMethod, BallSettings, TheoremConstants};
+use solver::Session;
 pub use weights::Weights;
 
 use crate::Result;
@@ -48,11 +51,11 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a run: X, feature by feature, c numbers for each, or in factors; it is proved to be in the ball. α,
 /// example by example, c numbers for each, is the witness of the dual value.
-pub type Solution<W = Vec<f64>> = run::Solution<W, f64>;
+pub(crate) type Solution<W = Vec<f64>> = run::Solution<f64, W>;
 
 /// Counts of work beyond the number of steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Touched {
+pub(crate) struct Touched {
     /// Entries of A that steps read or used.
     pub entries: u64,
     /// Numbers of V and X that selections and projections read.
@@ -75,7 +78,7 @@ impl Touched {
     }
 }
 
-/// A problem in a ball that can be solved: [`Problem`] with the data of either ball.
+/// A problem in a ball that can be solved: [`BallProblem`] with the data of either ball.
 pub trait Train {
     /// The form of the weights.
     type Weights: Weights;
@@ -83,39 +86,39 @@ pub trait Train {
     /// Trains; [`train`] and [`train_from`] call it.
     fn train_in(
         &self,
-        settings: &Settings,
+        settings: &BallSettings,
         session: Session<'_, '_>,
     ) -> Result<Report<Solution<Self::Weights>>>;
 }
 
-/// Trains in a ball: in the l1 ball if the data are a [`Table`], in the trace ball if they are a [`trace::Map`].
+/// Trains in a ball: in the l1 ball if the data are a [`BallTable`], in the trace ball if they are a [`trace::Map`].
 ///
 /// ```
 /// use dualgap::linalg::Rows;
-/// use dualgap::ball::{self, Method, PerOutput, Problem, Settings};
+/// use dualgap::ball::{BallMethod, BallProblem, BallSettings, PerOutput, self};
 /// use dualgap::run::Budget;
 /// use dualgap::term::ScalarLoss;
 /// let rows = Rows::dense(&[vec![1.0, 0.2], vec![0.8, 0.1], vec![-1.0, 0.3]])?;
 /// let losses = PerOutput::new(ScalarLoss::Logistic, vec![1.0, 1.0, -1.0], 1)?;
-/// let problem = Problem::l1(&rows, losses, 0.1, 1.0, None)?;
-/// let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// let problem = BallProblem::l1(&rows, losses, 0.1, 1.0, None)?;
+/// let report = ball::train(&problem, &BallSettings::default(), &Budget::relative(1e-9), &mut ())?;
 /// assert!(report.certificate.relative_gap() <= 1e-9);
 /// assert!(report.model.weights[0] > 0.9 && report.model.weights[1] == 0.0);
-/// for method in Method::BASELINES {
-///     let settings = Settings { method, ..Settings::default() };
+/// for method in BallMethod::BASELINES {
+///     let settings = BallSettings { method, ..BallSettings::default() };
 ///     let report = ball::train(&problem, &settings, &Budget::relative(1e-3), &mut ())?;
 ///     assert!(report.model.weights[0] > 0.9, "{method:?}");
 /// }
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 2.0, 0.5, 1.0, -1.0, -2.0], 2)?;
-/// let problem = Problem::trace(&rows, losses, 0.1, 1.0, None)?;
-/// let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// let problem = BallProblem::trace(&rows, losses, 0.1, 1.0, None)?;
+/// let report = ball::train(&problem, &BallSettings::default(), &Budget::relative(1e-9), &mut ())?;
 /// assert!(report.certificate.relative_gap() <= 1e-9);
 /// assert_eq!(report.model.weights.rank(), 1);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn train<P: Train>(
     problem: &P,
-    settings: &Settings,
+    settings: &BallSettings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<P::Weights>>> {
@@ -127,13 +130,13 @@ pub fn train<P: Train>(
 ///
 /// ```
 /// use dualgap::ball::trace::Sampled;
-/// use dualgap::ball::{PerOutput, Problem, Settings, train, train_from};
+/// use dualgap::ball::{BallProblem, BallSettings, PerOutput, train, train_from};
 /// use dualgap::run::{Budget, InMemory};
 /// use dualgap::term::ScalarLoss;
 /// let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 0)])?;
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![2.0, 1.0, -1.0], 1)?;
-/// let problem = Problem::new(map, losses, 0.1, 1.5, None)?;
-/// let (settings, mut memory) = (Settings::default(), InMemory::default());
+/// let problem = BallProblem::new(map, losses, 0.1, 1.5, None)?;
+/// let (settings, mut memory) = (BallSettings::default(), InMemory::default());
 /// train_from(&problem, &settings, None, &Budget::passes(4), &mut (), Some(&mut memory))?;
 /// let more = train_from(&problem, &settings, memory.last, &Budget::passes(9), &mut (), None)?;
 /// let whole = train(&problem, &settings, &Budget::passes(9), &mut ())?;
@@ -142,7 +145,7 @@ pub fn train<P: Train>(
 /// ```
 pub fn train_from<P: Train>(
     problem: &P,
-    settings: &Settings,
+    settings: &BallSettings,
     from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 /// A certificate rests on the word of these methods: values and gradients come with bounds on their rounding.
 ///
 /// ```
-/// use dualgap::ball::{self, PerOutput, Problem, Settings, SmoothTerm};
+/// use dualgap::ball::{BallProblem, BallSettings, PerOutput, SmoothTerm, self};
 /// use dualgap::linalg::{Measured, Rows};
 /// use dualgap::run::Budget;
 /// use dualgap::term::ScalarLoss;
@@ -56,9 +56,9 @@ use std::fmt::Debug;
 ///
 /// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 1.0], 1)?;
-/// let problem = Problem::l1(&rows, losses, 0.0, 5.0, None)?;
+/// let problem = BallProblem::l1(&rows, losses, 0.0, 5.0, None)?;
 /// let problem = problem.with_term(Arc::new(Diagonal(vec![0.5, 2.0])))?;
-/// let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// let report = ball::train(&problem, &BallSettings::default(), &Budget::relative(1e-9), &mut ())?;
 /// // ½·½(1 − x)² + ½qx² is smallest at 1/(1 + 2q).
 /// let x = &report.model.weights;
 /// assert!((x[0] - 0.5).abs() < 1e-4 && (x[1] - 0.2).abs() < 1e-4);

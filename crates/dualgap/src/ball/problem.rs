@@ -84,7 +84,7 @@ pub trait Design: Sized {
 
     /// Proves a dual value as tightly as the run needs it.
     fn prove<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         known: &Known<'_, Self::Weights>,
         halted: Halted<'_>,
@@ -92,7 +92,7 @@ pub trait Design: Sized {
 
     /// Proves a dual value in this way.
     fn prove_again<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         way: &Self::Way,
     ) -> Result<Measured>;
@@ -126,25 +126,25 @@ pub struct Proved<M: Design> {
 ///
 /// ```
 /// use dualgap::linalg::{LowRank, Rows};
-/// use dualgap::ball::{PerOutput, Problem};
+/// use dualgap::ball::{BallProblem, PerOutput};
 /// use dualgap::ball::trace::Proving;
 /// use dualgap::term::ScalarLoss;
 /// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0], 1)?;
-/// let problem = Problem::l1(&rows, losses, 0.5, 1.0, None)?;
+/// let problem = BallProblem::l1(&rows, losses, 0.5, 1.0, None)?;
 /// // ½·½(1 − x)² + ¼x² is smallest at a half, and α is what that prediction leaves of the target.
 /// let (primal, dual) = (problem.primal(&vec![0.5, 0.0])?, problem.dual(&[0.5, 0.0])?.value);
 /// assert!((primal.value - dual.value).abs() <= primal.error + dual.error);
 /// // The same in the trace ball, with a second output that has nothing to learn.
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0, 0.0, 0.0], 2)?;
-/// let problem = Problem::trace(&rows, losses, 0.5, 1.0, None)?;
+/// let problem = BallProblem::trace(&rows, losses, 0.5, 1.0, None)?;
 /// let x = LowRank::new(2, 2, vec![1.0, 0.0], vec![0.5], vec![1.0, 0.0])?;
 /// let dual = problem.dual(&[0.5, 0.0, 0.0, 0.0], &Proving::default())?;
 /// assert!((problem.primal(&x)?.value - dual.value.value).abs() <= 1e-12);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Problem<M, L> {
+pub struct BallProblem<M, L> {
     map: M,
     losses: L,
     masses: Vec<f64>,
@@ -154,7 +154,7 @@ pub struct Problem<M, L> {
     term: Option<Arc<dyn SmoothTerm>>,
 }
 
-impl<M: Design, L: Losses> Problem<M, L> {
+impl<M: Design, L: Losses> BallProblem<M, L> {
     /// Checks the parts and computes the masses. `sample_weights` default to one each. μ may be zero.
     pub fn new(
         map: M,

@@ -15,7 +15,7 @@
 //! data here), and its D_t follows from the Frank-Wolfe gap, which the snapshot's gradient gives at no extra cost.
 
 use super::problem::Design;
-use super::{Losses, Problem};
+use super::{BallProblem, Losses};
 
 /// The number of power iterations that estimate the largest eigenvalue of Σ m_i a_i a_i', from which the smoothness of the mean loss
 /// follows: each reads all of the data.
@@ -27,7 +27,7 @@ pub(super) const BEYOND: f64 = 1.2;
 /// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of the steepest example and
 /// that of the mean over all.
 pub(super) fn smoothness_of_batch<M: Design, L: Losses>(
-    problem: &Problem<M, L>,
+    problem: &BallProblem<M, L>,
     batch: usize,
     of_mean: f64,
 ) -> f64 {

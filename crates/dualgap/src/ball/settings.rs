@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 /// The method of a run, the constants of primal-dual block Frank-Wolfe, and the seed.
 ///
 /// ```
-/// # use dualgap::ball::{Method, Settings};
-/// let settings = Settings::default(); // nothing has to be tuned
-/// assert_eq!((settings.method, settings.seed), (Method::Auto, 0));
+/// # use dualgap::ball::{BallMethod, BallSettings};
+/// let settings = BallSettings::default(); // nothing has to be tuned
+/// assert_eq!((settings.method, settings.seed), (BallMethod::Auto, 0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored")]
-pub struct Settings {
+pub struct BallSettings {
     /// The method that trains.
-    pub method: Method,
-    /// The constants of [`Method::Pdbfw`], where they are not the theorem's. In the l1 ball and the simplex
-    /// [`Method::BlockFrankWolfe`] has s and η; no other method has any.
-    pub constants: Constants,
+    pub method: BallMethod,
+    /// The constants of [`BallMethod::Pdbfw`], where they are not the theorem's. In the l1 ball and the simplex
+    /// [`BallMethod::BlockFrankWolfe`] has s and η; no other method has any.
+    pub constants: TheoremConstants,
     /// The seed of the random order of the examples.
     pub seed: u64,
 }
@@ -27,8 +27,8 @@ pub struct Settings {
 #[derive(Deserialize)]
 struct Stored {
     #[serde(default)]
-    method: Method,
-    constants: Option<Constants>,
+    method: BallMethod,
+    constants: Option<TheoremConstants>,
     steps: Option<StoredSteps>,
     seed: u64,
 }
@@ -37,16 +37,16 @@ struct Stored {
 #[serde(tag = "name", rename_all = "snake_case")]
 enum StoredSteps {
     Search,
-    Theorem(Constants),
+    Theorem(TheoremConstants),
 }
 
-impl From<Stored> for Settings {
+impl From<Stored> for BallSettings {
     fn from(stored: Stored) -> Self {
         let Stored { method, constants, steps, seed } = stored;
         let (method, constants) = match (method, steps) {
-            (Method::Pdbfw, Some(StoredSteps::Search)) => (Method::Auto, constants),
-            (Method::Pdbfw, Some(StoredSteps::Theorem(constants))) => {
-                (Method::Pdbfw, Some(constants))
+            (BallMethod::Pdbfw, Some(StoredSteps::Search)) => (BallMethod::Auto, constants),
+            (BallMethod::Pdbfw, Some(StoredSteps::Theorem(constants))) => {
+                (BallMethod::Pdbfw, Some(constants))
             }
             _ => (method, constants),
         };
@@ -54,22 +54,25 @@ impl From<Stored> for Settings {
     }
 }
 
-impl Settings {
+impl BallSettings {
     /// How many vectors of weights a run in the l1 ball holds at its peak, measured over long and short runs.
     pub(super) fn copies(&self) -> usize {
         match self.method {
-            Method::Auto | Method::Pdbfw | Method::FrankWolfe => 10,
-            Method::ProjectedGradient | Method::AwaySteps | Method::Pairwise | Method::Svrg => 12,
-            Method::Scgs
-            | Method::Storc
-            | Method::BlockFrankWolfe
-            | Method::StochasticFrankWolfe => 14,
+            BallMethod::Auto | BallMethod::Pdbfw | BallMethod::FrankWolfe => 10,
+            BallMethod::ProjectedGradient
+            | BallMethod::AwaySteps
+            | BallMethod::Pairwise
+            | BallMethod::Svrg => 12,
+            BallMethod::Scgs
+            | BallMethod::Storc
+            | BallMethod::BlockFrankWolfe
+            | BallMethod::StochasticFrankWolfe => 14,
         }
     }
 
     /// Returns an error if checkpoints are asked of a method that has none.
     pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
-        if resumable && !matches!(self.method, Method::Auto | Method::Pdbfw) {
+        if resumable && !matches!(self.method, BallMethod::Auto | BallMethod::Pdbfw) {
             return Err(Error::setting("only runs of auto and pdbfw can be stored and resumed"));
         }
         Ok(())
@@ -79,13 +82,13 @@ impl Settings {
 /// The method: ours, the paper's, or a baseline to compare them with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum BallMethod {
     /// What suits the ball and the data, with nothing to tune: in the l1 ball randomised ascent on the dual, in the
     /// simplex accelerated projected gradients, in the trace ball the same in blocks of examples, or with many outputs accelerated projected gradients with a truncated
     /// singular value decomposition.
     #[default]
     Auto,
-    /// Primal-dual block Frank-Wolfe, Algorithms 1 and 2 of its paper, with constant steps ([`Constants`]).
+    /// Primal-dual block Frank-Wolfe, Algorithms 1 and 2 of its paper, with constant steps ([`TheoremConstants`]).
     Pdbfw,
     /// Accelerated projected gradient with backtracking and restarts.
     ProjectedGradient,
@@ -108,12 +111,12 @@ pub enum Method {
     StochasticFrankWolfe,
 }
 
-impl Method {
+impl BallMethod {
     /// Returns the method of this name.
     ///
     /// ```
-    /// # use dualgap::ball::Method;
-    /// assert_eq!(Method::named("fw")?, Method::FrankWolfe);
+    /// # use dualgap::ball::BallMethod;
+    /// assert_eq!(BallMethod::named("fw")?, BallMethod::FrankWolfe);
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Self> {
@@ -164,7 +167,7 @@ impl Method {
 
 /// The constants of Algorithms 1 and 2; those that are not given are the theorem's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Constants {
+pub struct TheoremConstants {
     /// s, the largest number of entries of X that move in a step. The theorem asks for the number of nonzero entries
     /// of the optimum, which is unknown: the default is all.
     pub s: Option<usize>,
@@ -191,7 +194,7 @@ pub(super) struct DualSteps<'a> {
     pub curvature: f64,
 }
 
-impl Constants {
+impl TheoremConstants {
     /// Returns q_i = 1/(m_i δ_i) of every example, and δ of an example of mean weight.
     ///
     /// ```text

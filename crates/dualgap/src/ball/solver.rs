@@ -6,7 +6,7 @@
 //! gives the same bits.
 
 use super::problem::{Design, Known};
-use super::{Losses, Problem, Solution, Touched, Weights};
+use super::{BallProblem, Losses, Solution, Touched, Weights};
 use crate::linalg::Halted;
 use crate::linalg::halt::never;
 use crate::run::{
@@ -21,17 +21,21 @@ use serde::{Deserialize, Serialize};
 pub(super) trait Moves<M: Design, L: Losses> {
     /// Takes one step; returns its work, or none if it was halted before the end. A method that has checkpoints then
     /// leaves its state unchanged.
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>>;
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>>;
 
     /// Receives the number of calls that the steps of one part of the run took, without those that are counted step by
     /// step.
-    fn record_calls(&mut self, problem: &Problem<M, L>, calls: u64) {
+    fn record_calls(&mut self, problem: &BallProblem<M, L>, calls: u64) {
         let _ = (problem, calls);
     }
 
     /// Returns the X to certify, which is in the ball up to rounding; `dual` belongs to the method's own dual point, if
     /// that comes first.
-    fn iterate(&mut self, problem: &Problem<M, L>, dual: Option<&M::Dual>) -> Result<M::Weights>;
+    fn iterate(
+        &mut self,
+        problem: &BallProblem<M, L>,
+        dual: Option<&M::Dual>,
+    ) -> Result<M::Weights>;
 
     /// Returns the method's own dual point; without one, the solver certifies with the corners of X's predictions.
     fn alpha(&self) -> Option<&[f64]> {
@@ -39,7 +43,7 @@ pub(super) trait Moves<M: Design, L: Losses> {
     }
 
     /// Receives the result of a certification.
-    fn certified(&mut self, problem: &Problem<M, L>, told: Told<'_, M>) -> Result<()> {
+    fn certified(&mut self, problem: &BallProblem<M, L>, told: Told<'_, M>) -> Result<()> {
         let _ = (problem, told);
         Ok(())
     }
@@ -61,15 +65,19 @@ pub(super) trait Moves<M: Design, L: Losses> {
 }
 
 impl<M: Design, L: Losses> Moves<M, L> for &mut dyn Moves<M, L> {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         (**self).step(problem, halted)
     }
 
-    fn record_calls(&mut self, problem: &Problem<M, L>, calls: u64) {
+    fn record_calls(&mut self, problem: &BallProblem<M, L>, calls: u64) {
         (**self).record_calls(problem, calls);
     }
 
-    fn iterate(&mut self, problem: &Problem<M, L>, dual: Option<&M::Dual>) -> Result<M::Weights> {
+    fn iterate(
+        &mut self,
+        problem: &BallProblem<M, L>,
+        dual: Option<&M::Dual>,
+    ) -> Result<M::Weights> {
         (**self).iterate(problem, dual)
     }
 
@@ -77,7 +85,7 @@ impl<M: Design, L: Losses> Moves<M, L> for &mut dyn Moves<M, L> {
         (**self).alpha()
     }
 
-    fn certified(&mut self, problem: &Problem<M, L>, told: Told<'_, M>) -> Result<()> {
+    fn certified(&mut self, problem: &BallProblem<M, L>, told: Told<'_, M>) -> Result<()> {
         (**self).certified(problem, told)
     }
 
@@ -103,7 +111,7 @@ pub(super) trait Resumes<M: Design, L: Losses>: Moves<M, L> {
     fn state(&self) -> Self::State;
 
     /// Resumes from this state; returns whether it is valid for this problem.
-    fn resume(&mut self, problem: &Problem<M, L>, state: Self::State) -> Result<bool>;
+    fn resume(&mut self, problem: &BallProblem<M, L>, state: Self::State) -> Result<bool>;
 }
 
 /// The result of a certification, for the method.
@@ -135,7 +143,7 @@ pub(super) enum Looked {
 
 /// The solver around a method.
 pub(super) struct BallSolver<'p, M: Design, L, D> {
-    problem: &'p Problem<M, L>,
+    problem: &'p BallProblem<M, L>,
     pub(super) moves: D,
     pub(super) best_pair: BestPair<M::Weights, f64>,
     /// How the dual value of the best pair was proved.
@@ -157,12 +165,12 @@ fn gap<W>(pair: &BestPair<W, f64>) -> Result<f64> {
 }
 
 /// The gap of the pair that a run begins with.
-pub(super) fn first_gap<M: Design, L: Losses>(problem: &Problem<M, L>) -> Result<f64> {
+pub(super) fn first_gap<M: Design, L: Losses>(problem: &BallProblem<M, L>) -> Result<f64> {
     gap(&problem.first_pair()?)
 }
 
 impl<'p, M: Design, L: Losses, D: Moves<M, L>> BallSolver<'p, M, L, D> {
-    pub fn new(problem: &'p Problem<M, L>, moves: D) -> Result<Self> {
+    pub fn new(problem: &'p BallProblem<M, L>, moves: D) -> Result<Self> {
         let numbers = vec![0.0; problem.numbers()];
         let best_pair = problem.first_pair()?;
         Ok(Self {
@@ -359,7 +367,7 @@ impl Session<'_, '_> {
     /// Runs the training loop with a method that has no checkpoints. The solver around it is compiled once for all such methods.
     pub(super) fn run<M: Design, L: Losses>(
         self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         mut moves: impl Moves<M, L>,
     ) -> Result<Report<Solution<M::Weights>>> {
         let moves: &mut dyn Moves<M, L> = &mut moves;
@@ -369,7 +377,7 @@ impl Session<'_, '_> {
     /// Runs the training loop with this method, from the checkpoint if there is one.
     pub(super) fn resume<M: Design, L: Losses, D: Resumes<M, L>>(
         self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         moves: D,
     ) -> Result<Report<Solution<M::Weights>>> {
         let mut solver = BallSolver::new(problem, moves)?;

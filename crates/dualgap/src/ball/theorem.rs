@@ -5,11 +5,11 @@
 //! 7   the k examples of the largest ‖α̃_i − α_i‖²/δ_i move there
 //! ```
 //!
-//! p are the predictions. The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper.
+//! p are the predictions. The δ_i are equal if the masses are: [`TheoremConstants`]. The α of the library is −y of the paper.
 
 use super::problem::Design;
 use super::settings::DualSteps;
-use super::{Constants, Losses, Problem};
+use super::{BallProblem, Losses, TheoremConstants};
 use crate::{Error, Result};
 
 /// The constants of a run, and the workspace of its dual steps.
@@ -31,8 +31,8 @@ impl<S: Default> DualHalf<S> {
     /// Checks the constants. `most` is the largest s, `balanced` the default of k for an s, and `curvature` μ times
     /// 5R(1 + 4L/μ)/(2μ) or its counterpart, from k and the sum and the largest of the ‖𝒜_i‖². μ must be positive.
     pub fn new<M: Design, L: Losses>(
-        problem: &Problem<M, L>,
-        constants: Constants,
+        problem: &BallProblem<M, L>,
+        constants: TheoremConstants,
         most: usize,
         balanced: impl FnOnce(f64) -> f64,
         curvature: impl FnOnce(f64, f64, f64) -> f64,
@@ -73,7 +73,7 @@ impl<S: Default> DualHalf<S> {
     /// Lines 6 and 7: computes α̃ for the predictions `scale · p`, and chooses the examples that move.
     pub fn choose<M: Design, L: Losses<Scratch = S>>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         (scale, p): (f64, &[f64]),
         alpha: &[f64],
     ) {

@@ -54,7 +54,7 @@ fn no_sense(error: serde_json::Error) -> Fault {
 
 impl<'a> Reader<'a> {
     /// Reads the bytes of a file of this kind.
-    pub fn new(bytes: &'a [u8], kind: &Kind) -> Result<Self, Fault> {
+    pub(crate) fn new(bytes: &'a [u8], kind: &Kind) -> Result<Self, Fault> {
         if let Some((name, version)) = first_line(bytes) {
             if name != kind.name {
                 return Err(format!("is a {name} and no {}", kind.name).into());

@@ -270,11 +270,11 @@ fn a_file_is_written_whole_in_the_place_of_another() {
     let path = folder.path().join("file");
     std::fs::write(&path, "before").unwrap();
     let header = header();
-    Writer::new(&NOTES, &header).write(&path).unwrap();
+    write_atomically(&path, &Writer::new(&NOTES, &header).to_bytes().unwrap()).unwrap();
     let bytes = read_file(&path, 1).unwrap();
     assert_eq!(Reader::new(&bytes, &NOTES).unwrap().header::<Header>().unwrap(), header);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-    assert!(Writer::new(&NOTES, &header).write(&folder.path().join("none/file")).is_err());
+    assert!(write_atomically(&folder.path().join("none/file"), b"").is_err());
     assert!(read_file(folder.path(), 1).unwrap_err().to_string().contains("not a file"));
 }
 

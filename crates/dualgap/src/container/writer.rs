@@ -1,12 +1,11 @@
 //! From tensors to a sealed file.
 
-use super::{Digest, Form, Kind, write_atomically};
+use super::{Digest, Form, Kind};
 use crate::{Error, Result, Source};
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 /// A tensor to write: its shape and its little-endian bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,22 +58,6 @@ impl Tensor {
 }
 
 /// A sealed file to be: a header and named tensors.
-///
-/// ```
-/// use dualgap::container::{Form, Kind, Reader, Tensor, Writer};
-///
-/// const NOTES: Kind =
-///     Kind { name: "notes", form: Form::Tensors { main: false }, oldest: 1, version: 1 };
-/// let header = serde_json::json!({ "author": "me" });
-/// let mut writer = Writer::new(&NOTES, &header);
-/// writer.tensor("pitch", Tensor::f64(&[2], &[440.0, 880.0]));
-/// let bytes = writer.to_bytes()?;
-///
-/// let reader = Reader::new(&bytes, &NOTES).unwrap();
-/// assert_eq!(reader.header::<serde_json::Value>().unwrap()["author"], "me");
-/// assert_eq!(reader.f64("pitch", &[2]).unwrap(), [440.0, 880.0]);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub struct Writer<'h, H> {
     kind: Kind,
     header: &'h H,
@@ -124,11 +107,6 @@ impl<'h, H: Serialize> Writer<'h, H> {
         }
     }
 
-    /// Writes the file atomically.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        write_atomically(path, &self.to_bytes()?)
-    }
-
     fn as_tensors(&self) -> Result<Vec<u8>> {
         let digest =
             |(name, tensor): &'_ (String, Tensor)| (name.clone(), Digest::of(&tensor.bytes));
@@ -175,5 +153,27 @@ impl<'h, H: Serialize> Writer<'h, H> {
         let error = error.into();
         Error::setting(format!("the {} cannot be written: {error}", self.kind.name))
             .caused_by(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() -> crate::Result<()> {
+        use crate::container::Reader;
+
+        const NOTES: Kind =
+            Kind { name: "notes", form: Form::Tensors { main: false }, oldest: 1, version: 1 };
+        let header = serde_json::json!({ "author": "me" });
+        let mut writer = Writer::new(&NOTES, &header);
+        writer.tensor("pitch", Tensor::f64(&[2], &[440.0, 880.0]));
+        let bytes = writer.to_bytes()?;
+
+        let reader = Reader::new(&bytes, &NOTES).unwrap();
+        assert_eq!(reader.header::<serde_json::Value>().unwrap()["author"], "me");
+        assert_eq!(reader.f64("pitch", &[2]).unwrap(), [440.0, 880.0]);
+        Ok(())
     }
 }

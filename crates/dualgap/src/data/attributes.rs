@@ -20,84 +20,79 @@ use std::fmt::Write;
 /// How a position is written.
 const LINE: &str = "a line is a label and attributes between tabs: B-NP, w[0]=He, length:0.4; a colon in a name is \\:";
 
-/// Reads a file to train on: every position must have a label.
-///
-/// ```
-/// use dualgap::data::{Source, attributes};
-/// let text = b"N\tw=dog\tshort\nV\tw=runs\tlength:0.5\n\nN\tw=cat\n";
-/// let data = attributes::read(Source::from_bytes("demo", text)?)?;
-/// assert_eq!((data.len(), data.rows().len()), (2, 3));
-/// assert!(data.dictionary().index("length").is_some());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read(source: Source<'_>) -> Result<Sequences> {
-    let name = source.name().to_string();
-    let (data, labelled, _) = Lines::new(None).read(source)?;
-    if !labelled {
-        let remedy = "write a label at the beginning of every line";
-        return Err(Error::in_file(name, "its positions have no labels to learn from", remedy));
+impl Sequences {
+    /// Reads a file of attributes to train on: every position must have a label.
+    ///
+    /// ```
+    /// use dualgap::data::{Sequences, Source};
+    /// let text = b"N\tw=dog\tshort\nV\tw=runs\tlength:0.5\n\nN\tw=cat\n";
+    /// let data = Sequences::read_attributes(Source::from_bytes("demo", text)?)?;
+    /// assert_eq!((data.len(), data.rows().len()), (2, 3));
+    /// assert!(data.dictionary().index("length").is_some());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn read_attributes(source: Source<'_>) -> Result<Sequences> {
+        let name = source.name().to_string();
+        let (data, labelled, _) = Lines::new(None).read(source)?;
+        if !labelled {
+            let remedy = "write a label at the beginning of every line";
+            return Err(Error::in_file(name, "its positions have no labels to learn from", remedy));
+        }
+        Ok(data)
     }
-    Ok(data)
 }
 
 /// Reads a file with the attributes that a model knows. Returns whether it has labels, and what the model does not know.
-///
-/// ```
-/// use dualgap::data::{Source, attributes};
-/// let model = attributes::read(Source::from_bytes("old", b"N\tw=dog\nV\tw=runs\n")?)?;
-/// let new = Source::from_bytes("new", b"\tw=dog\tother\n")?;
-/// let (data, labelled, unseen) = attributes::read_known(new, model.vocabulary())?;
-/// assert_eq!((data.len(), labelled, unseen.features), (1, false, 1));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Sequences, bool, Unseen)> {
     Lines::new(Some(known)).read(source)
 }
 
-/// Writes sequences as attributes. Features of label pairs have no place in such a file.
-///
-/// ```
-/// # use dualgap::data::{Sink, Source, attributes};
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("out");
-/// let text = b"N\tw=a\\:b\tlong:2.5\nV\tw=c\n\n";
-/// let data = attributes::read(Source::from_bytes("demo", text)?)?;
-/// let mut sink = Sink::create(&path)?;
-/// attributes::write(&data, &mut sink)?;
-/// sink.finish()?;
-/// assert_eq!(std::fs::read(&path).unwrap(), text);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn write(data: &Sequences, sink: &mut Sink) -> Result<()> {
-    if data.edges().is_some() {
-        return Err(Error::setting(
-            "the templates have features of label pairs, and attributes are of single labels: leave out the templates \
-             B…%x[…]",
-        ));
-    }
-    let mut line = String::new();
-    for ends in data.starts().windows(2) {
-        for t in ends[0]..ends[1] {
-            line.clear();
-            if let Some(&label) = data.labels().get(t) {
-                line.push_str(&data.alphabet().names()[usize::from(label)]);
-            }
-            for (j, x) in data.rows().row(t).iter() {
-                line.push('\t');
-                match data.dictionary().name(j) {
-                    Some(name) => escape(name, &mut line),
-                    None => _ = write!(line, "{}", j + 1),
-                }
-                if x != 1.0 {
-                    let _ = write!(line, ":{x}");
-                }
-            }
-            line.push('\n');
-            sink.text(&line)?;
+impl Sequences {
+    /// Writes sequences as attributes. Features of label pairs have no place in such a file.
+    ///
+    /// ```
+    /// # use dualgap::data::{Sequences, Sink, Source};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("out");
+    /// let text = b"N\tw=a\\:b\tlong:2.5\nV\tw=c\n\n";
+    /// let data = Sequences::read_attributes(Source::from_bytes("demo", text)?)?;
+    /// let mut sink = Sink::create(&path)?;
+    /// data.write_attributes(&mut sink)?;
+    /// sink.finish()?;
+    /// assert_eq!(std::fs::read(&path).unwrap(), text);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn write_attributes(&self, sink: &mut Sink) -> Result<()> {
+        if self.edges().is_some() {
+            return Err(Error::setting(
+                "the templates have features of label pairs, and attributes are of single labels: leave out the templates \
+                 B…%x[…]",
+            ));
         }
-        sink.text("\n")?;
+        let mut line = String::new();
+        for ends in self.starts().windows(2) {
+            for t in ends[0]..ends[1] {
+                line.clear();
+                if let Some(&label) = self.labels().get(t) {
+                    line.push_str(&self.alphabet().names()[usize::from(label)]);
+                }
+                for (j, x) in self.rows().row(t).iter() {
+                    line.push('\t');
+                    match self.dictionary().name(j) {
+                        Some(name) => escape(name, &mut line),
+                        None => _ = write!(line, "{}", j + 1),
+                    }
+                    if x != 1.0 {
+                        let _ = write!(line, ":{x}");
+                    }
+                }
+                line.push('\n');
+                sink.text(&line)?;
+            }
+            sink.text("\n")?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether a line looks like one of attributes: of its cells but the first, two thirds have a `=` or a colon, as most
@@ -282,7 +277,7 @@ mod tests {
     #[test]
     fn names_values_and_sequences_are_read() {
         let text = "A\tx\ty:2\tx:0.5\r\nB\t\ta\\:b\\\\c:-1e3\n\n\nA\n";
-        let data = read(source(text)).unwrap();
+        let data = Sequences::read_attributes(source(text)).unwrap();
         assert_eq!(data.starts(), [0, 2, 3]);
         assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["x", "y", "a:b\\c"]);
         let row = |t: usize| data.rows().row(t).iter().collect::<Vec<_>>();
@@ -293,7 +288,7 @@ mod tests {
 
     #[test]
     fn known_attributes_keep_their_numbers() {
-        let data = read(source("A\tx\nB\ty\n")).unwrap();
+        let data = Sequences::read_attributes(source("A\tx\nB\ty\n")).unwrap();
         let (same, labelled, unseen) =
             read_known(source("A\tx\nB\ty\n"), data.vocabulary()).unwrap();
         assert!(labelled && unseen == Unseen { met: 2, ..Unseen::default() } && same == data);
@@ -316,7 +311,7 @@ mod tests {
             ("\tx\n", "no labels to learn from"),
             ("A\tx\n\tx\n", "some have none"),
         ] {
-            let error = read(source(text)).unwrap_err().to_string();
+            let error = Sequences::read_attributes(source(text)).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

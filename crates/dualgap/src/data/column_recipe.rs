@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How columns become features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnRecipe {
-    /// The templates as text, see [`super::templates`]; empty for [`ColumnRecipe::standard`].
+    /// The templates as text, in the manner of CRF++: `U0:%x[0,0]`; empty for [`ColumnRecipe::standard`].
     pub templates: String,
     /// The text in place of tokens outside the sentence.
     pub pad: Pad,

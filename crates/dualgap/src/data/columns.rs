@@ -63,14 +63,6 @@ impl Sentence {
 
     /// Whether the sentence looks like one of a CoNLL-U file: ten columns, tokens numbered from one, attributes
     /// `Name=Value` or `_` in the columns FEATS and MISC, a number or `_` in HEAD.
-    ///
-    /// ```
-    /// use dualgap::data::{ColumnReader, Source};
-    /// let line = b"1\tHe\the\tPRON\tPRP\tCase=Nom\t2\tnsubj\t_\t_\n";
-    /// let mut reader = ColumnReader::new(Source::from_bytes("demo", line)?);
-    /// assert!(reader.next_sentence()?.unwrap().is_conllu());
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
     pub fn is_conllu(&self) -> bool {
         let attributes = |cell: &str| cell == "_" || cell.contains('=');
         let number = |cell: &str| cell == "_" || cell.bytes().all(|byte| byte.is_ascii_digit());
@@ -102,16 +94,6 @@ impl Sentence {
 }
 
 /// Reads a file sentence by sentence.
-///
-/// ```
-/// use dualgap::data::{ColumnReader, Source};
-/// let mut reader = ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH")?);
-/// let first = reader.next_sentence()?.unwrap();
-/// assert_eq!((first.len(), first.cell(1, 0)), (2, "runs"));
-/// assert_eq!(reader.next_sentence()?.unwrap().cell(0, 1), "UH");
-/// assert!(reader.next_sentence()?.is_none());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub struct ColumnReader<'a> {
     source: Source<'a>,
     /// The number of columns, and whether tabs separate them; known after the first token line.
@@ -330,5 +312,24 @@ mod tests {
     fn ragged_columns_name_the_line() {
         let error = read(b"a b c\n\nd e f\ng h\n").unwrap_err().to_string();
         assert!(error.starts_with("test:4: 2 columns where the lines before have 3"), "{error}");
+    }
+
+    #[test]
+    fn comments_and_ids_tell_conllu() -> crate::Result<()> {
+        let line = b"1\tHe\the\tPRON\tPRP\tCase=Nom\t2\tnsubj\t_\t_\n";
+        let mut reader = ColumnReader::new(Source::from_bytes("demo", line)?);
+        assert!(reader.next_sentence()?.unwrap().is_conllu());
+        Ok(())
+    }
+
+    #[test]
+    fn sentences_come_one_by_one() -> crate::Result<()> {
+        let mut reader =
+            ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH")?);
+        let first = reader.next_sentence()?.unwrap();
+        assert_eq!((first.len(), first.cell(1, 0)), (2, "runs"));
+        assert_eq!(reader.next_sentence()?.unwrap().cell(0, 1), "UH");
+        assert!(reader.next_sentence()?.is_none());
+        Ok(())
     }
 }

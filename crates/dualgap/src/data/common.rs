@@ -42,9 +42,9 @@ impl Sequences {
     /// Features without names, for which the dictionary is empty, become `width` columns.
     ///
     /// ```
-    /// use dualgap::data::{Alphabet, ColumnRecipe, Dictionary, Source, features::read_training};
+    /// use dualgap::data::{Alphabet, ColumnRecipe, Dictionary, Source};
     /// let recipe = ColumnRecipe::from_templates("", "U00:%x[0,0]".into())?;
-    /// let (shard, _) = read_training(Source::from_bytes("a", b"b B\na A\n")?, &recipe)?;
+    /// let (shard, _) = recipe.read_training(Source::from_bytes("a", b"b B\na A\n")?)?;
     /// let all: Dictionary = ["U00:a", "U00:b"].into_iter().collect();
     /// let labels = Alphabet::new(["A", "B", "C"].map(String::from));
     /// let shard = shard.in_common(2, &all, &labels)?;

@@ -117,17 +117,6 @@ fn slot(hash: u64, number: usize, mask: u32) -> u32 {
 }
 
 /// Several names that are looked up together: the memory that one waits for is fetched while the others wait for theirs.
-///
-/// ```
-/// # use dualgap::data::{Dictionary, Lookup};
-/// let dictionary: Dictionary = ["age", "colour=red"].into_iter().collect();
-/// let mut names = Lookup::default();
-/// names.push(|text| text.push_str("colour=red"));
-/// names.push(|text| text.push_str("size"));
-/// let mut found = Vec::new();
-/// names.find(&dictionary, |number| found.push(number));
-/// assert_eq!(found, [Some(1), None]);
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lookup {
     text: String,
@@ -372,5 +361,16 @@ mod tests {
             }
             prop_assert_eq!(whole.name(map.len()), None);
         }
+    }
+
+    #[test]
+    fn several_names_are_looked_up_together() {
+        let dictionary: Dictionary = ["age", "colour=red"].into_iter().collect();
+        let mut names = Lookup::default();
+        names.push(|text| text.push_str("colour=red"));
+        names.push(|text| text.push_str("size"));
+        let mut found = Vec::new();
+        names.find(&dictionary, |number| found.push(number));
+        assert_eq!(found, [Some(1), None]);
     }
 }

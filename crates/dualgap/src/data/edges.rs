@@ -26,37 +26,34 @@ use std::collections::HashSet;
 /// How an edge is written.
 const LINE: &str = "a line is `row column mark features…`: 0 2 1 dice:0.8, with the mark 1, ? or 0";
 
-/// Reads a file to train on: every edge must have a mark.
-///
-/// ```
-/// use dualgap::data::{Source, edges};
-/// let text = b"0 0 1 dice:0.8\n0 1 0 dice:0.1\n\n0 0 ? bias:1\n";
-/// let data = edges::read(Source::from_bytes("demo", text)?)?;
-/// assert_eq!((data.len(), data.graph(0).edges()), (2, &[(0, 0), (0, 1)][..]));
-/// assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["dice", "bias"]);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read(source: Source<'_>) -> Result<Matchings> {
-    let name = source.name().to_string();
-    let (data, _) = Lines::new(None).read(source)?;
-    if !data.is_labelled() {
-        let remedy = "write 1, ? or 0 behind the row and the column of every edge";
-        return Err(crate::Error::in_file(name, "its edges have no marks to learn from", remedy));
+impl Matchings {
+    /// Reads a file of edges to train on: every edge must have a mark.
+    ///
+    /// ```
+    /// use dualgap::data::{Matchings, Source};
+    /// let text = b"0 0 1 dice:0.8\n0 1 0 dice:0.1\n\n0 0 ? bias:1\n";
+    /// let data = Matchings::read(Source::from_bytes("demo", text)?)?;
+    /// assert_eq!((data.len(), data.graph(0).edges()), (2, &[(0, 0), (0, 1)][..]));
+    /// assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["dice", "bias"]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn read(source: Source<'_>) -> Result<Matchings> {
+        let name = source.name().to_string();
+        let (data, _) = Lines::new(None).read(source)?;
+        if !data.is_labelled() {
+            let remedy = "write 1, ? or 0 behind the row and the column of every edge";
+            return Err(crate::Error::in_file(
+                name,
+                "its edges have no marks to learn from",
+                remedy,
+            ));
+        }
+        Ok(data)
     }
-    Ok(data)
 }
 
 /// Reads a file with the features that a model knows, and returns what the model does not know. Edges may go without
 /// marks, if all do.
-///
-/// ```
-/// use dualgap::data::{Source, edges};
-/// let model = edges::read(Source::from_bytes("old", b"0 0 1 dice:0.8\n")?)?;
-/// let new = Source::from_bytes("new", b"0 0 dice:0.5 other:1\n0 1\n")?;
-/// let (data, unseen) = edges::read_known(new, model.vocabulary())?;
-/// assert_eq!((data.is_labelled(), data.graph(0).columns(), unseen.features), (false, 2, 1));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Matchings, Unseen)> {
     Lines::new(Some(known)).read(source)
 }
@@ -234,7 +231,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_text(text: &str) -> Result<Matchings> {
-        read(Source::from_bytes("test.edges", text.as_bytes())?)
+        Matchings::read(Source::from_bytes("test.edges", text.as_bytes())?)
     }
 
     #[test]

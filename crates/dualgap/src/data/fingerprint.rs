@@ -15,13 +15,6 @@ pub trait Fingerprint {
 }
 
 /// Returns the fingerprint of a data set.
-///
-/// ```
-/// use dualgap::data::{Examples, fingerprint};
-/// let data = |x: f64| Examples::from_dense(&[vec![x], vec![1.0]], &["a", "b"]).unwrap();
-/// assert_eq!(fingerprint(&data(0.5)), fingerprint(&data(0.5)));
-/// assert_ne!(fingerprint(&data(0.5)), fingerprint(&data(0.25)));
-/// ```
 pub fn fingerprint(data: &impl Fingerprint) -> String {
     let mut digest = Digest::of_data();
     data.digest(&mut digest);

@@ -50,12 +50,13 @@ mod tests {
     #[cfg(not(feature = "csv"))]
     #[test]
     fn a_csv_file_asks_for_the_feature() {
-        use crate::data::csv::{read_known, read_training};
-        use crate::data::{CsvRecipe, Examples, Source};
+        use crate::data::csv::{read_known_as, read_training_as};
+        use crate::data::{CsvRecipe, Examples, Source, TargetKind};
         let source = || Source::from_bytes("a.csv", b"x,y\n1,a\n").unwrap();
-        names(read_training(source(), &CsvRecipe::default()).err(), "a.csv", "csv");
+        let (recipe, kind) = (CsvRecipe::default(), TargetKind::Class);
+        names(read_training_as(source(), &recipe, kind).err(), "a.csv", "csv");
         let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["a", "b"]).unwrap();
         let known = data.vocabulary();
-        names(read_known(source(), &CsvRecipe::default(), known).err(), "a.csv", "csv");
+        names(read_known_as(source(), &recipe, known, kind).err(), "a.csv", "csv");
     }
 }

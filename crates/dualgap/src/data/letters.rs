@@ -42,61 +42,63 @@ struct Line {
     fold: u8,
 }
 
-/// Reads a whole file.
-pub fn read(mut source: Source<'_>) -> Result<Letters> {
-    let mut rows = Rows::sparse();
-    let mut letters: Vec<String> = Vec::new();
-    let (mut starts, mut folds) = (vec![0], Vec::new());
-    let mut word_fold = None; // of the word that has begun
-    let name = source.name().to_string();
-    source.each_piece(|piece| Ok(parse_piece(piece)), |(lines, pixels, failed)| {
-        for Line { number, letter, ends_word, position, fold } in lines {
-            let expected = letters.len() - starts[starts.len() - 1] + 1;
-            if position != expected {
-                return Err(Error::line(
-                    &name,
-                    number,
-                    format!("position {position} of a word where {expected} should follow"),
-                    "keep the letters of a word together, in order, the last one with next_id -1",
-                ));
+impl Letters {
+    /// Reads a whole file.
+    pub fn read(mut source: Source<'_>) -> Result<Letters> {
+        let mut rows = Rows::sparse();
+        let mut letters: Vec<String> = Vec::new();
+        let (mut starts, mut folds) = (vec![0], Vec::new());
+        let mut word_fold = None; // of the word that has begun
+        let name = source.name().to_string();
+        source.each_piece(|piece| Ok(parse_piece(piece)), |(lines, pixels, failed)| {
+            for Line { number, letter, ends_word, position, fold } in lines {
+                let expected = letters.len() - starts[starts.len() - 1] + 1;
+                if position != expected {
+                    return Err(Error::line(
+                        &name,
+                        number,
+                        format!("position {position} of a word where {expected} should follow"),
+                        "keep the letters of a word together, in order, the last one with next_id -1",
+                    ));
+                }
+                if *word_fold.get_or_insert(fold) != fold {
+                    return Err(Error::line(
+                        &name,
+                        number,
+                        format!("fold {fold} within a word of another fold"),
+                        "all letters of a word belong to one fold",
+                    ));
+                }
+                letters.push(letter);
+                if ends_word {
+                    starts.push(letters.len());
+                    folds.push(fold);
+                    word_fold = None;
+                }
             }
-            if *word_fold.get_or_insert(fold) != fold {
-                return Err(Error::line(
-                    &name,
-                    number,
-                    format!("fold {fold} within a word of another fold"),
-                    "all letters of a word belong to one fold",
-                ));
-            }
-            letters.push(letter);
-            if ends_word {
-                starts.push(letters.len());
-                folds.push(fold);
-                word_fold = None;
-            }
+            rows.append(&pixels)?;
+            failed.map_or(Ok(()), Err)
+        })?;
+        if letters.is_empty() {
+            return Err(source.file_error("has no letters", "is this a `letter.data` file?"));
         }
-        rows.append(&pixels)?;
-        failed.map_or(Ok(()), Err)
-    })?;
-    if letters.is_empty() {
-        return Err(source.file_error("has no letters", "is this a `letter.data` file?"));
+        if word_fold.is_some() {
+            return Err(source.file_error(
+                "ends within a word",
+                "the last letter of a word has the next_id -1; is the file cut off?",
+            ));
+        }
+        let alphabet = Alphabet::new(letters.iter().cloned());
+        if alphabet.len() > usize::from(u16::MAX) {
+            return Err(source.file_error(
+                format!("has {} different letters", alphabet.len()),
+                "the second column is the letter, and there are few of them",
+            ));
+        }
+        let labels =
+            letters.iter().filter_map(|letter| alphabet.index(letter)).map(|k| k as u16).collect();
+        Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })
     }
-    if word_fold.is_some() {
-        return Err(source.file_error(
-            "ends within a word",
-            "the last letter of a word has the next_id -1; is the file cut off?",
-        ));
-    }
-    let alphabet = Alphabet::new(letters.iter().cloned());
-    if alphabet.len() > usize::from(u16::MAX) {
-        return Err(source.file_error(
-            format!("has {} different letters", alphabet.len()),
-            "the second column is the letter, and there are few of them",
-        ));
-    }
-    let labels =
-        letters.iter().filter_map(|letter| alphabet.index(letter)).map(|k| k as u16).collect();
-    Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })
 }
 
 /// Returns the lines of a piece that are not blank, and their pixels. If a line cannot be parsed, these are the lines before it, and
@@ -172,7 +174,7 @@ mod tests {
     }
 
     fn read_text(text: &str) -> Result<Letters> {
-        read(Source::from_bytes("letters", text.as_bytes())?)
+        Letters::read(Source::from_bytes("letters", text.as_bytes())?)
     }
 
     #[test]

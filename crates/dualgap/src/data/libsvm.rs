@@ -4,7 +4,6 @@
 //! `1.0` are one label. If labels are sets, `1,3 index:value …` has two, and a line that begins with a feature has
 //! none. One or several numbers to predict are at the beginning of the line in the same way.
 
-use super::decimal;
 use super::labels::Labels;
 use super::outputs::NumberLines;
 use super::pieces::Piece;
@@ -12,7 +11,7 @@ use super::sets::{self, Sets, parse_set};
 use super::source::Complaint;
 use super::targets::number;
 use super::{
-    Alphabet, Classes, Examples, Numbers, Source, TargetKind, Targets, Unseen, Vocabulary,
+    Alphabet, Classes, Examples, Numbers, Source, TargetKind, Targets, Unseen, Vocabulary, decimal,
 };
 use crate::Result;
 use crate::linalg::Rows;
@@ -20,31 +19,24 @@ use crate::linalg::Rows;
 /// The largest index. A larger one would need gigabytes of weights, so it is treated as a mistake in the file.
 pub(super) const LARGEST_INDEX: u32 = 1 << 28;
 
-/// Reads a whole file whose labels are classes.
-///
-/// ```
-/// use dualgap::data::{Source, libsvm};
-/// let data = libsvm::read(Source::from_bytes("demo", b"+1 1:0.5 3:2\n-1 2:1 # a comment\n")?)?;
-/// assert_eq!(data.classes()?.alphabet().names(), ["-1", "1"]);
-/// assert_eq!((data.rows().width(), data.classes()?.numbers()), (3, &[1, 0][..]));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read(source: Source<'_>) -> Result<Examples> {
-    read_as(source, TargetKind::Class)
-}
-
-/// [`read`] for any kind of target.
-///
-/// ```
-/// use dualgap::data::{Source, TargetKind, libsvm};
-/// let source = Source::from_bytes("demo", b"2.5 1:0.5\n-1 2:1\n")?;
-/// assert_eq!(libsvm::read_as(source, TargetKind::Number)?.numbers()?, [2.5, -1.0]);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read_as(source: Source<'_>, kind: TargetKind) -> Result<Examples> {
-    let mut rows = Rows::sparse();
-    let targets = each_rows(source, kind, |some| rows.append(some))?;
-    Examples::new(rows, targets)
+impl Examples {
+    /// Reads a whole LIBSVM file, whose labels are targets of this kind.
+    ///
+    /// ```
+    /// use dualgap::data::{Examples, Source, TargetKind};
+    /// let source = Source::from_bytes("demo", b"+1 1:0.5 3:2\n-1 2:1 # a comment\n")?;
+    /// let data = Examples::read_libsvm(source, TargetKind::Class)?;
+    /// assert_eq!(data.classes()?.alphabet().names(), ["-1", "1"]);
+    /// assert_eq!((data.rows().width(), data.classes()?.numbers()), (3, &[1, 0][..]));
+    /// let source = Source::from_bytes("demo", b"2.5 1:0.5\n-1 2:1\n")?;
+    /// assert_eq!(Examples::read_libsvm(source, TargetKind::Number)?.numbers()?, [2.5, -1.0]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn read_libsvm(source: Source<'_>, kind: TargetKind) -> Result<Self> {
+        let mut rows = Rows::sparse();
+        let targets = each_rows(source, kind, |some| rows.append(some))?;
+        Self::new(rows, targets)
+    }
 }
 
 /// Passes the rows of a whole file on, some at a time, and returns their targets.
@@ -70,21 +62,7 @@ pub(super) fn each_rows(
 
 /// Reads a file with the features and classes that a model knows. Returns the examples, whether they have labels,
 /// and what the model does not know. Lines may begin with their first feature if all do.
-///
-/// ```
-/// use dualgap::data::{Source, libsvm};
-/// let model = libsvm::read(Source::from_bytes("old", b"1 1:1 2:1\n2 1:-1\n")?)?;
-/// let new = Source::from_bytes("new", b"1:0.5 7:2\n2:1\n")?;
-/// let (data, labelled, unseen) = libsvm::read_known(new, model.vocabulary())?;
-/// assert_eq!((data.len(), data.rows().width(), labelled, unseen.features), (2, 2, false, 1));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, known, TargetKind::Class)
-}
-
-/// [`read_known`] for any kind of target.
-pub fn read_known_as(
+pub(crate) fn read_known_as(
     source: Source<'_>,
     known: Vocabulary<'_>,
     kind: TargetKind,
@@ -337,7 +315,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_text(text: &str) -> Result<Examples> {
-        read(Source::from_bytes("test.svm", text.as_bytes())?)
+        Examples::read_libsvm(Source::from_bytes("test.svm", text.as_bytes())?, TargetKind::Class)
     }
 
     #[test]
@@ -379,7 +357,8 @@ mod tests {
     fn lines_without_labels_are_for_models_only_and_all_or_none() {
         let model = read_text("1 1:1 3:2\n-1 2:1\n").unwrap();
         let known = |text: &'static str| {
-            read_known(Source::from_bytes("new", text.as_bytes()).unwrap(), model.vocabulary())
+            let new = Source::from_bytes("new", text.as_bytes()).unwrap();
+            read_known_as(new, model.vocabulary(), TargetKind::Class)
         };
         assert!(read_text("1:1\n").is_err());
         let (data, labelled, unseen) = known("7 1:1 4:1\n1 2:1 3:1 9:1\n").unwrap();
@@ -400,7 +379,7 @@ mod tests {
     fn labels_may_be_sets_of_which_some_are_empty() {
         let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
         let text = "10,9 1:1 3:1\n 2:1\n3:5\n9,+10.0\n3 1:1 # c\n";
-        let data = read_as(source(text), TargetKind::Set).unwrap();
+        let data = Examples::read_libsvm(source(text), TargetKind::Set).unwrap();
         let sets = data.sets().unwrap();
         assert_eq!(sets.alphabet().names(), ["3", "9", "10"]);
         let names: Vec<Vec<&str>> = (0..5).map(|i| sets.names(i).collect()).collect();
@@ -422,7 +401,7 @@ mod tests {
         {
             let text = format!("1 1:1\n{bad} 1:1\n");
             let source = Source::from_bytes("t.svm", text.as_bytes()).unwrap();
-            let message = read_as(source, TargetKind::Set).unwrap_err().to_string();
+            let message = Examples::read_libsvm(source, TargetKind::Set).unwrap_err().to_string();
             assert!(message.starts_with("t.svm:2: ") && message.contains(token), "{message}");
         }
     }
@@ -431,7 +410,7 @@ mod tests {
     fn several_numbers_may_stand_in_front() {
         let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
         let text = "1.5,-2 1:1\n+3,-0 # c\n\n0.1,1e-3 3:1\n";
-        let data = read_as(source(text), TargetKind::Outputs).unwrap();
+        let data = Examples::read_libsvm(source(text), TargetKind::Outputs).unwrap();
         let outputs = data.outputs().unwrap();
         assert_eq!(outputs.values(), [1.5, -2.0, 3.0, 0.0, 0.1, 1e-3]);
         assert_eq!(
@@ -450,9 +429,10 @@ mod tests {
             ("1,2 1:1\n3 1:1\n", "t.svm:2: `3` has 1"),
             ("1,2 1:1\n1:1\n", "t.svm:2: "),
         ] {
-            for error in
-                [read_as(source(text), TargetKind::Outputs).unwrap_err(), read(text).unwrap_err()]
-            {
+            for error in [
+                Examples::read_libsvm(source(text), TargetKind::Outputs).unwrap_err(),
+                read(text).unwrap_err(),
+            ] {
                 assert!(error.to_string().starts_with(words), "{error}");
                 assert!(error.remedy().is_some());
             }
@@ -463,7 +443,7 @@ mod tests {
     fn a_number_in_front_is_read_as_one() {
         let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
         let text = "1.50 1:1\n+3 # c\n\n-0 3:1\n0.1 1:1\n1e-320\n";
-        let data = read_as(source(text), TargetKind::Number).unwrap();
+        let data = Examples::read_libsvm(source(text), TargetKind::Number).unwrap();
         assert_eq!(data.numbers().unwrap(), [1.5, 3.0, 0.0, 0.1, 1e-320]);
         assert!(data.numbers().unwrap()[2].is_sign_positive());
         assert!(data.vocabulary().alphabet.is_empty());
@@ -479,14 +459,16 @@ mod tests {
             ("1e999\n", "t.svm:1: `1e999` is not"),
             ("1,2 1:1\n", "t.svm:1: `1,2` is not"),
         ] {
-            let both =
-                [read_as(source(text), TargetKind::Number).unwrap_err(), read(text).unwrap_err()];
+            let both = [
+                Examples::read_libsvm(source(text), TargetKind::Number).unwrap_err(),
+                read(text).unwrap_err(),
+            ];
             for error in both {
                 assert!(error.to_string().starts_with(words), "{error}");
                 assert!(error.remedy().is_some());
             }
         }
-        let error = read_as(source("1 1:1\n1:1\n"), TargetKind::Number).unwrap_err();
+        let error = Examples::read_libsvm(source("1 1:1\n1:1\n"), TargetKind::Number).unwrap_err();
         assert!(error.to_string().starts_with("t.svm:2: `1:1`"), "{error}");
     }
 
@@ -498,7 +480,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_reader_panic(text in "[0-9:.,; \\-+enaif#x\n]{0,60}", kind in any_kind()) {
-            let _ = read_as(Source::from_bytes("test.svm", text.as_bytes())?, kind);
+            let _ = Examples::read_libsvm(Source::from_bytes("test.svm", text.as_bytes())?, kind);
         }
 
         #[test]

@@ -30,7 +30,7 @@ impl FileLock {
     /// Locks a file, which is created if it does not exist.
     ///
     /// ```
-    /// # use dualgap::data::lock::{FileLock, Taken};
+    /// # use dualgap::data::{FileLock, Taken};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("run.lock");
     /// let Taken::Here(lock) = FileLock::take(&path)? else { panic!("nobody else knows it") };

@@ -5,8 +5,8 @@ use super::alignment::Aligner;
 use super::features::{self, Extractor};
 use super::one_print::OnePrint;
 use super::{
-    ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
-    Source, TargetKind, Targets, Unseen, Vocabulary, attributes, csv, edges, letters, libsvm,
+    ColumnRecipe, CsvRecipe, DataSet, Examples, Letters, Matchings, Ratings, RatingsRecipe,
+    Sequences, Source, TargetKind, Targets, Unseen, Vocabulary, attributes, csv, edges, libsvm,
     mapped,
 };
 use crate::container::Fault;
@@ -20,21 +20,21 @@ use std::path::Path;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value …`, see [`libsvm`].
+    /// `label index:value …`, see [`Examples::read_libsvm`].
     Libsvm,
-    /// Taskar's `letter.data`, see [`letters`].
+    /// Taskar's `letter.data`, see [`Letters`].
     Letters,
-    /// A table with a label column, see [`csv`].
+    /// A table with a label column, see [`CsvRecipe`].
     Csv(CsvRecipe),
-    /// One token a line, see [`ColumnReader`](super::ColumnReader).
+    /// One token a line, and an empty line after each sentence; see [`ColumnRecipe`].
     Columns(ColumnRecipe),
-    /// CRFsuite's attributes, see [`super::attributes`].
+    /// CRFsuite's attributes, see [`Sequences::read_attributes`].
     Attributes,
-    /// `user item rating`, see [`super::ratings`].
+    /// `user item rating`, see [`RatingsRecipe`].
     Ratings(RatingsRecipe),
-    /// `row column mark features…`, see [`super::edges`].
+    /// `row column mark features…`, see [`Matchings::read`].
     Edges,
-    /// Sentences, their translations and the links between their words, see [`super::alignment`].
+    /// Sentences, their translations and the links between their words, see [`Bitext`](super::Bitext).
     Bitext,
     /// The format of a user's own structure, which reads it.
     Own,
@@ -268,7 +268,7 @@ impl Recipe {
             Format::Attributes => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
-                    None => (attributes::read(source)?, true, Unseen::default()),
+                    None => (Sequences::read_attributes(source)?, true, Unseen::default()),
                     Some(known) => attributes::read_known(source, known)?,
                 };
                 let of = data.len();
@@ -360,7 +360,7 @@ impl Recipe {
             ));
         }
         let (data, unseen) = match known {
-            None => (edges::read(source)?, Unseen::default()),
+            None => (Matchings::read(source)?, Unseen::default()),
             Some(known) => edges::read_known(source, known)?,
         };
         let labelled = data.is_labelled();
@@ -420,7 +420,7 @@ impl Recipe {
             Format::Libsvm => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
-                    None => (libsvm::read_as(source, self.target)?, true, Unseen::default()),
+                    None => (Examples::read_libsvm(source, self.target)?, true, Unseen::default()),
                     Some(known) => libsvm::read_known_as(source, known, self.target)?,
                 };
                 let of = data.len();
@@ -546,7 +546,7 @@ impl Recipe {
         known: Option<Vocabulary<'_>>,
     ) -> Result<(Loaded<Sequences>, Vec<usize>)> {
         let name = source.name().to_string();
-        let letters = letters::read(source)?;
+        let letters = Letters::read(source)?;
         let chosen = self.chosen(&letters, &name)?;
         let data = letters.words.select(&chosen);
         let known = known.map(|known| known.alphabet);
@@ -563,7 +563,7 @@ impl Recipe {
         Ok((loaded, starts))
     }
 
-    fn chosen(&self, words: &letters::Letters, name: &str) -> Result<Vec<usize>> {
+    fn chosen(&self, words: &Letters, name: &str) -> Result<Vec<usize>> {
         let Some(folds) = &self.folds else {
             return Ok((0..words.folds.len()).collect());
         };

@@ -1,7 +1,7 @@
 //! The destination of output: standard output, or a file that is written atomically.
 
+use super::Source;
 use super::packed::Packed;
-use super::source::is_stdin;
 use crate::Result;
 use crate::container::atomic::{Begun, settle, unwritable};
 use crate::container::temporary::Temporary;
@@ -38,7 +38,7 @@ impl Sink {
     /// Starts writing. It follows a link and refuses an existing path that is not a regular file, such as a pipe or
     /// a device.
     pub fn create(path: &Path) -> Result<Self> {
-        if is_stdin(path) {
+        if Source::is_stdin(path) {
             let to = To::Stdout(BufWriter::new(std::io::stdout()));
             return Ok(Self { name: "standard output".into(), to });
         }
@@ -59,7 +59,7 @@ impl Sink {
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn create_named(path: &Path) -> Result<Self> {
-        if is_stdin(path) { Self::create(path) } else { Self::file(path, Packed::named) }
+        if Source::is_stdin(path) { Self::create(path) } else { Self::file(path, Packed::named) }
     }
 
     fn file(

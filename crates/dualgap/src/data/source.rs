@@ -124,14 +124,14 @@ impl<'a> Source<'a> {
     /// of files `PREFIX.e`, `PREFIX.f` and `PREFIX.a`, which is itself no file, opens the first with the others
     /// [`beside`](Self::beside) it; their names may end with `.gz`.
     pub fn open(path: &Path) -> Result<Source<'static>> {
-        if is_stdin(path) {
+        if Self::is_stdin(path) {
             let input = BufReader::with_capacity(BUFFER, std::io::stdin());
             return Ok(Source { live: true, ..Source::new("standard input".into(), input)? });
         }
-        if let Some(first) = with_ending(path, "e").filter(|_| !path.exists()) {
+        if let Some(first) = Self::with_ending(path, "e").filter(|_| !path.exists()) {
             let mut source = Source::open(&first)?;
             for ending in ["f", "a"] {
-                if let Some(path) = with_ending(path, ending) {
+                if let Some(path) = Self::with_ending(path, ending) {
                     source = source.beside(ending, Source::open(&path)?);
                 }
             }
@@ -391,18 +391,20 @@ pub(super) fn line_of<'l>(
     })
 }
 
-/// Returns the path with an ending, plain or compressed, if there is such a file.
-pub fn with_ending(prefix: &Path, ending: &str) -> Option<PathBuf> {
-    ["", ".gz", ".bz2", ".zst"].into_iter().find_map(|packed| {
-        let mut name = prefix.as_os_str().to_os_string();
-        name.push(format!(".{ending}{packed}"));
-        Some(PathBuf::from(name)).filter(|path| path.is_file())
-    })
-}
+impl Source<'_> {
+    /// Returns the path with an ending, plain or compressed, if there is such a file.
+    pub fn with_ending(prefix: &Path, ending: &str) -> Option<PathBuf> {
+        ["", ".gz", ".bz2", ".zst"].into_iter().find_map(|packed| {
+            let mut name = prefix.as_os_str().to_os_string();
+            name.push(format!(".{ending}{packed}"));
+            Some(PathBuf::from(name)).filter(|path| path.is_file())
+        })
+    }
 
-/// Whether a path stands for standard input.
-pub fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
+    /// Whether a path stands for standard input.
+    pub fn is_stdin(path: &Path) -> bool {
+        path.as_os_str() == "-"
+    }
 }
 
 /// A reader that checks the free memory at regular intervals, because the data that are read grow with the text:

@@ -68,12 +68,6 @@ pub struct Templates {
 
 impl Templates {
     /// Parses templates; an error has the number of the line, counted from one.
-    ///
-    /// ```
-    /// use dualgap::data::templates::Templates;
-    /// assert_eq!(Templates::parse("U0:%x[0,0]\nB\n").unwrap().len(), 1);
-    /// assert_eq!(Templates::parse("U0:%y[0,0]").unwrap_err().0, 1);
-    /// ```
     pub fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut templates = Self { unigrams: Vec::new(), bigrams: Vec::new() };
         for (k, line) in text.lines().enumerate() {
@@ -130,11 +124,6 @@ impl Templates {
     /// Returns the number of templates for features of a label.
     pub fn len(&self) -> usize {
         self.unigrams.len()
-    }
-
-    /// Whether there are no templates for features of a label.
-    pub fn is_empty(&self) -> bool {
-        self.unigrams.is_empty()
     }
 
     /// Returns the number of templates for features of a label pair.
@@ -389,5 +378,11 @@ mod tests {
         ] {
             assert_eq!(Templates::parse(text).unwrap_err().0, line, "{text}");
         }
+    }
+
+    #[test]
+    fn a_template_without_its_brackets_is_named_by_its_line() {
+        assert_eq!(Templates::parse("U0:%x[0,0]\nB\n").unwrap().len(), 1);
+        assert_eq!(Templates::parse("U0:%y[0,0]").unwrap_err().0, 1);
     }
 }

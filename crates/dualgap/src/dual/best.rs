@@ -4,11 +4,8 @@ use super::Blocks;
 use super::problem::{PrimalValue, Problem};
 use crate::Result;
 use crate::linalg::Measured;
-use crate::run::{self, BestPair};
+use crate::run::{BestPair, Solution};
 use crate::term::Link;
-
-/// What a run of the engine ends with: weights, and a feasible dual point as their witness.
-pub type Solution<P> = run::Solution<Vec<f64>, P>;
 
 impl<P> Solution<Vec<P>> {
     /// Splits the point of the joined blocks into one point per block.

@@ -5,10 +5,9 @@
 //! data as any other: how exactly rows were compressed matters to the steps alone. The short rows say what it would be, for the
 //! time of a few passes over them, so that it is computed when that is enough.
 
-use super::best::{Best, Solution};
 use super::proximal_point::{InRounds, foreign_state};
 use super::train::{Begin, check, check_memory, momentum};
-use super::{Blocks, Engine, Problem, Settings};
+use super::{Best, Blocks, Engine, Problem, Settings, Solution};
 use crate::Result;
 use crate::linalg::parallel;
 use crate::run::{

@@ -16,12 +16,13 @@
 //! threads, the clock or where a run pauses.
 
 use super::average::Averages;
-use super::best::{Best, Solution};
 use super::cache_policy::CachePolicy;
 use super::lanes::{LanePolicy, Lanes, Planned};
 use super::sampling::{Order, Sampling};
 use super::visit::{Slot, Visit, Visits, find};
-use super::{Average, Blocks, Direction, Method, Primal, Problem, Settings, Step, Sweep};
+use super::{
+    Algorithm, Average, Best, Blocks, Direction, Primal, Problem, Settings, Solution, Step, Sweep,
+};
 use crate::linalg::parallel;
 use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Link;
@@ -103,7 +104,7 @@ fn check_lanes<B: Blocks, L: Link>(settings: &Settings) -> Result<()> {
         && L::IDENTITY
         && !L::SPREAD
         && !L::COUPLED
-        && settings.method == Method::Bcfw
+        && settings.method == Algorithm::Bcfw
         && shrinking(settings)
         && settings.batch == 1
         && settings.average == Average::None

@@ -4,15 +4,6 @@ use crate::linalg::Sum;
 use crate::{Error, Result};
 
 /// Returns `c_i / Σ c`, the mass of each of n examples. A weight of two is the same as a duplicate.
-///
-/// ```
-/// # use dualgap::dual::problem::masses;
-/// assert_eq!(masses(4, None)?, [0.25; 4]);
-/// assert_eq!(masses(2, Some(&[1.0, 3.0]))?, [0.25, 0.75]);
-/// assert!(masses(2, Some(&[1.0, -1.0])).is_err());
-/// assert!(masses(2, Some(&[1e200, 1e-200])).is_err());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     let Some(weights) = weights else {
         return Ok(vec![1.0 / n as f64; n]);
@@ -71,4 +62,24 @@ pub(super) fn masses_of_part(n: usize, weights: Option<&[f64]>, total: f64) -> R
         ));
     }
     Ok(masses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masses_are_shares_of_the_whole() {
+        assert_eq!(masses(4, None).unwrap(), [0.25; 4]);
+        assert_eq!(masses(2, Some(&[1.0, 3.0])).unwrap(), [0.25, 0.75]);
+        assert!(masses(2, Some(&[1.0, -1.0])).is_err());
+    }
+
+    #[test]
+    fn sample_weights_that_vanish_beside_the_others_are_refused() {
+        let error = masses(2, Some(&[1e-200, 1e150])).unwrap_err().to_string();
+        assert!(error.contains("sample weight 1"), "{error}");
+        assert_eq!(masses(2, Some(&[0.0, 1e150])).unwrap(), [0.0, 1.0]);
+        assert_eq!(masses(2, Some(&[5e-324, 5e-324])).unwrap(), [0.5, 0.5]);
+    }
 }

@@ -5,9 +5,12 @@
 //! D(α) = Σ mass_i · dual_i(α_i) − λ g*(v)         v = (1/λ) Σ mass_i X_i α_i,   w = ∇g*(v)
 //! ```
 //!
+//! [`train`] solves a problem of given [`Blocks`] by [`Settings`]: those of the structures, or one's own. [`Engine`] is for
+//! experiments, which step it by hand; [`shard`] for runs in several processes.
+//!
 //! - `blocks`: what a block is: the trait that every problem implements, and two traits for what some blocks can do
 //!   besides.
-//! - [`problem`]: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
+//! - `problem`: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
 //! - `masses`: what each example counts; `weighed`: the sums of a certificate over blocks with their masses; `partial`: such sums
 //!   over some of the blocks.
 //! - `engine`: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
@@ -44,7 +47,7 @@ mod masses;
 mod mixture;
 mod partial;
 mod primal;
-pub mod problem;
+pub(crate) mod problem;
 pub(crate) mod proximal_point;
 pub(crate) mod pure_l1;
 mod reach;
@@ -58,24 +61,25 @@ mod visit;
 mod weighed;
 pub(crate) mod witness;
 
+pub(crate) use crate::run::Solution;
 pub use average::Average;
 pub(crate) use best::Best;
-pub use best::Solution;
 pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, Quality, View};
 pub(crate) use compressed::{Pair, Pointed, train_compressed, train_inside};
 pub use engine::Engine;
 pub use intercept::{FreeIntercept, NoIntercept};
 pub use joined::Joined;
 pub use mixture::Mixture;
-pub use primal::Primal;
-pub use problem::Problem;
+pub(crate) use primal::Primal;
+pub use problem::{DualValue, PrimalValue, Problem};
 pub use pure_l1::train_around_centre;
 pub use reach::reach;
 pub use sampling::{Order, Sampling};
-pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
+pub use settings::{Acceleration, Algorithm, Cache, Direction, Settings, Step};
 pub use shrinking::Pace;
 pub use sweep::Sweep;
-pub use train::{Begin, train, train_from, train_q_norm_from, train_spread_from, train_with};
+pub use train::{Begin, train, train_from, train_with};
+pub(crate) use train::{train_q_norm_from, train_spread_from};
 pub(crate) use visit::no_number;
 pub use visit::{ActiveSet, Plain};
 pub use witness::{Witness, Witnessed};

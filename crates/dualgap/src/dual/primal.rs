@@ -6,13 +6,6 @@ use crate::linalg::{Accumulate, Row, kernels};
 use crate::term::Link;
 
 /// v and w. Blocks read w as a plain slice, and whatever they add goes to v.
-///
-/// ```
-/// # use dualgap::{dual::Primal, linalg::Accumulate, term::L2};
-/// let mut primal = Primal::new(&L2, vec![0.0; 3]);
-/// primal.add(1, 2.0);
-/// assert_eq!(primal.weights(), [0.0, 2.0, 0.0]);
-/// ```
 #[derive(Debug)]
 pub struct Primal<L> {
     link: L,
@@ -214,5 +207,16 @@ impl<L: Link> Accumulate for Primal<L> {
                 self.add_run(f * d.len(), d, factor * x);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn under_a_ridge_weights_are_v() {
+        use crate::{dual::Primal, linalg::Accumulate, term::L2};
+        let mut primal = Primal::new(&L2, vec![0.0; 3]);
+        primal.add(1, 2.0);
+        assert_eq!(primal.weights(), [0.0, 2.0, 0.0]);
     }
 }

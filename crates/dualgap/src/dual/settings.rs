@@ -63,7 +63,7 @@ pub enum Cache {
 /// Which blocks a step moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum Algorithm {
     /// One at a time: block-coordinate Frank-Wolfe, Algorithm 4.
     #[default]
     Bcfw,
@@ -79,7 +79,7 @@ pub struct Settings {
     /// What is added to `λ/2‖w‖²`, if the regulariser comes from these settings.
     pub regulariser: Regulariser,
     /// One block a step, or all.
-    pub method: Method,
+    pub method: Algorithm,
     /// The step length.
     pub step: Step,
     /// From which corners to which a step moves weight.
@@ -135,7 +135,7 @@ impl Settings {
     /// Returns the direction of the steps, given whether blocks know their corners, or an error if the settings
     /// conflict.
     pub(crate) fn direction(&self, faces: bool) -> Result<Direction> {
-        let plain = self.step == Step::LineSearch && self.method == Method::Bcfw;
+        let plain = self.step == Step::LineSearch && self.method == Algorithm::Bcfw;
         match self.direction {
             Direction::Auto if faces && plain && self.average == Average::None => {
                 Ok(Direction::Pairwise)
@@ -155,7 +155,7 @@ impl Default for Settings {
         Self {
             lambda: 0.01,
             regulariser: Regulariser::default(),
-            method: Method::default(),
+            method: Algorithm::default(),
             step: Step::default(),
             direction: Direction::default(),
             cache: Cache::default(),

@@ -2,7 +2,9 @@
 
 use super::engine::State;
 use super::proximal_point::{self, InRounds, Momentum};
-use super::{Acceleration, Average, Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use super::{
+    Acceleration, Algorithm, Average, Blocks, Engine, Joined, Problem, Settings, Solution,
+};
 use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
@@ -43,7 +45,7 @@ pub fn train<B: Blocks>(
     let Settings { regulariser, lambda, .. } = *settings;
     refuse_q_norm(settings)?;
     // As in `train_joined`, so that both certify the same numbers.
-    if regulariser.is_plain() && settings.method != Method::Fw {
+    if regulariser.is_plain() && settings.method != Algorithm::Fw {
         return train_fresh(blocks, L2, settings, budget, observer);
     }
     train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
@@ -79,7 +81,7 @@ where
 {
     let Settings { regulariser, lambda, .. } = *settings;
     refuse_q_norm(settings)?;
-    if settings.method == Method::Fw {
+    if settings.method == Algorithm::Fw {
         return train_joined(blocks, settings, begin, budget, observer, sink);
     }
     if regulariser.is_plain() {
@@ -104,7 +106,7 @@ where
 {
     const { assert!(B::SEES_FACTOR, "under the q-norm, steps must use the factor of the weights") };
     check(blocks, settings)?;
-    if settings.method == Method::Fw {
+    if settings.method == Algorithm::Fw {
         return Err(Error::setting("the q-norm goes with steps of one block"));
     }
     check_memory::<B, QNorm>(blocks, settings, sink.is_some())?;
@@ -129,7 +131,7 @@ pub fn train_spread_from<B: Blocks, L: Link>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    if settings.method == Method::Fw {
+    if settings.method == Algorithm::Fw {
         return Err(Error::setting("a kernel goes with steps of one block, not of all of them"));
     }
     if settings.acceleration == Acceleration::On {
@@ -177,7 +179,7 @@ fn train_fresh<B: Blocks, L: Link>(
     check(blocks, settings)?;
     check_memory::<B, L>(blocks, settings, false)?;
     match settings.method {
-        Method::Bcfw => {
+        Algorithm::Bcfw => {
             let momentum = momentum(blocks, &link, settings);
             if momentum.is_some() || settings.regulariser.free.is_some() {
                 let rounds = InRounds::start(blocks, &link, momentum, settings, None)?;
@@ -186,7 +188,7 @@ fn train_fresh<B: Blocks, L: Link>(
             let problem = Problem::new(blocks, link, settings.lambda, weights)?;
             run(Engine::new(problem, settings)?, budget, observer)
         }
-        Method::Fw => {
+        Algorithm::Fw => {
             let joined = Joined::new(blocks, weights)?;
             let problem = Problem::new(&joined, link, settings.lambda, None)?;
             let report = run(Engine::new(problem, settings)?, budget, observer)?;

@@ -35,15 +35,6 @@ pub(crate) fn work_in_passes(rows: &Rows) -> f64 {
 }
 
 /// Returns rows of n numbers with the inner products of these n rows, or `None` if these are too large to be multiplied.
-///
-/// ```
-/// # use dualgap::linalg::{Rows, compression::compressed};
-/// let long = Rows::dense(&[vec![3.0, 0.0, 4.0, 0.0], vec![0.0, 1.0, 2.0, 2.0]])?;
-/// let short = compressed(&long).unwrap();
-/// assert_eq!((short.len(), short.width()), (2, 2));
-/// assert!((short.row(0).dot(short.row(1)) - 8.0).abs() < 1e-12);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn compressed(rows: &Rows) -> Option<Rows> {
     let n = rows.len();
     let products = if is_full(rows) { of_full(rows) } else { of_sparse(rows) };
@@ -207,5 +198,15 @@ mod tests {
     #[test]
     fn products_that_overflow_are_not_compressed() {
         assert!(compressed(&Rows::dense(&[vec![1e200; 3], vec![1.0; 3]]).unwrap()).is_none());
+    }
+
+    #[test]
+    fn short_rows_have_the_same_inner_products() -> crate::Result<()> {
+        use crate::linalg::compression::compressed;
+        let long = Rows::dense(&[vec![3.0, 0.0, 4.0, 0.0], vec![0.0, 1.0, 2.0, 2.0]])?;
+        let short = compressed(&long).unwrap();
+        assert_eq!((short.len(), short.width()), (2, 2));
+        assert!((short.row(0).dot(short.row(1)) - 8.0).abs() < 1e-12);
+        Ok(())
     }
 }

@@ -101,7 +101,7 @@ fn write_lanes<const M: usize, const N: usize>(lanes: &Lanes<M, N>, run: &mut [f
 /// `scores[y] += Σ_f x_f · w[f·K + y]` for every label, with `K = scores.len()`.
 ///
 /// ```
-/// # use dualgap::linalg::{Row, kernels::add_scores};
+/// # use dualgap::linalg::{Row, add_scores};
 /// let w = [1.0, 2.0, 3.0, 4.0]; // two features, two labels
 /// let mut scores = [0.0, 0.5];
 /// add_scores(Row::Sparse { indices: &[1], values: &[2.0] }, &w, &mut scores);
@@ -150,13 +150,6 @@ fn add_lanes<const M: usize, const N: usize>(
 }
 
 /// `v[f·K + y] += factor · x_f · d_y`: the transpose of [`add_scores`], with `K = d.len()`.
-///
-/// ```
-/// # use dualgap::linalg::{Row, kernels::add_outer};
-/// let mut v = [0.0; 4];
-/// add_outer(Row::Dense(&[1.0, 3.0]), &[1.0, -1.0], 2.0, &mut v);
-/// assert_eq!(v, [2.0, -2.0, 6.0, -6.0]);
-/// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
     let labels = d.len();
@@ -214,11 +207,6 @@ fn max_lanes<const M: usize, const N: usize>(
 }
 
 /// `Σ a_j b_j` in eight interleaved partial sums, always in the same order.
-///
-/// ```
-/// # use dualgap::linalg::kernels::dot;
-/// assert_eq!(dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
-/// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
@@ -236,7 +224,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// `Σ_f x_f w_f`: the score of a row for one weight per feature.
 ///
 /// ```
-/// # use dualgap::linalg::{Row, kernels::score};
+/// # use dualgap::linalg::{Row, score};
 /// let row = Row::Sparse { indices: &[0, 2], values: &[2.0, 1.0] };
 /// assert_eq!(score(row, &[1.0, 5.0, -3.0]), -1.0);
 /// ```
@@ -255,13 +243,6 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
 }
 
 /// `v += factor · x`: the transpose of [`score`].
-///
-/// ```
-/// # use dualgap::linalg::{Row, kernels::add_row};
-/// let mut v = [1.0, 1.0];
-/// add_row(Row::Dense(&[2.0, 3.0]), -1.0, &mut v);
-/// assert_eq!(v, [-1.0, -2.0]);
-/// ```
 #[inline]
 pub fn add_row(row: Row<'_>, factor: f64, v: &mut [f64]) {
     match row {

@@ -41,7 +41,7 @@ fn remedy() -> String {
 /// Returns an error unless the system has room for this many 64-bit numbers, in addition to what is in use.
 ///
 /// ```
-/// # use dualgap::linalg::memory::reserve_check;
+/// # use dualgap::linalg::reserve_check;
 /// assert!(reserve_check(1000).is_ok());
 /// let error = reserve_check(usize::MAX / 16).unwrap_err();
 /// assert!(error.remedy().is_some(), "{error}");
@@ -64,12 +64,6 @@ pub(crate) fn short_of(message: &str) -> Error {
 }
 
 /// Returns the number of weights, features times outputs, or an error if there are too many.
-///
-/// ```
-/// # use dualgap::linalg::memory::check_weights;
-/// assert_eq!(check_weights(1000_usize.checked_mul(3)).unwrap(), 3000);
-/// assert!(check_weights(Some(1 << 29)).is_err() && check_weights(None).is_err());
-/// ```
 pub fn check_weights(weights: Option<usize>) -> Result<usize> {
     weights.filter(|&weights| weights <= MOST_WEIGHTS).ok_or_else(|| Error::Memory {
         message: format!(
@@ -92,13 +86,6 @@ pub struct Need {
 
 impl Need {
     /// Returns an error if the system has not enough memory.
-    ///
-    /// ```
-    /// # use dualgap::linalg::memory::Need;
-    /// assert!(Need { weights: 1000, copies: 10, others: 50 }.check().is_ok());
-    /// let huge = Need { weights: usize::MAX / 64, copies: 10, others: 0 };
-    /// assert!(huge.check().unwrap_err().to_string().contains("weights"));
-    /// ```
     pub fn check(self) -> Result<()> {
         let Self { weights, copies, others } = self;
         let numbers = weights.saturating_mul(copies).saturating_add(others);
@@ -158,5 +145,18 @@ mod tests {
     #[test]
     fn sizes_are_said_in_round_numbers() {
         assert_eq!((size(16_000_000), size(1_100_000_000)), ("128 MB".into(), "8.8 GB".into()));
+    }
+
+    #[test]
+    fn more_weights_than_memory_are_refused() {
+        assert_eq!(check_weights(1000_usize.checked_mul(3)).unwrap(), 3000);
+        assert!(check_weights(Some(1 << 29)).is_err() && check_weights(None).is_err());
+    }
+
+    #[test]
+    fn a_run_that_needs_too_much_is_refused() {
+        assert!(Need { weights: 1000, copies: 10, others: 50 }.check().is_ok());
+        let huge = Need { weights: usize::MAX / 64, copies: 10, others: 0 };
+        assert!(huge.check().unwrap_err().to_string().contains("weights"));
     }
 }

@@ -7,18 +7,6 @@
 use super::Row;
 
 /// Weights by feature and label, of which zeros are not stored.
-///
-/// ```
-/// use dualgap::linalg::{PackedRows, Row};
-/// let mut packed = PackedRows::new(2, 3, 2, false); // two features, three labels, room for two weights of 64 bits
-/// assert!(packed.push(1, 0.5)); // a zero, and a weight
-/// assert!(packed.push(2, 2.0));
-/// assert!(!packed.push(1, 2.0), "beyond the last label of the last feature");
-/// packed.finish();
-/// let mut scores = [0.0; 3];
-/// packed.add_scores(Row::Dense(&[1.0, 10.0]), &mut scores);
-/// assert_eq!(scores, [0.0, 20.5, 0.0]);
-/// ```
 #[derive(Clone, Debug)]
 pub struct PackedRows {
     features: usize,
@@ -154,5 +142,17 @@ mod tests {
         let mut full = PackedRows::new(2, 3, 1, false);
         assert!(full.push(5, 1.0) && !full.push(0, 1.0));
         assert!(!PackedRows::new(0, 3, 0, false).push(3, 1.0));
+    }
+
+    #[test]
+    fn packed_rows_score_as_the_whole_ones() {
+        let mut packed = PackedRows::new(2, 3, 2, false); // two features, three labels, room for two weights of 64 bits
+        assert!(packed.push(1, 0.5)); // a zero, and a weight
+        assert!(packed.push(2, 2.0));
+        assert!(!packed.push(1, 2.0), "beyond the last label of the last feature");
+        packed.finish();
+        let mut scores = [0.0; 3];
+        packed.add_scores(Row::Dense(&[1.0, 10.0]), &mut scores);
+        assert_eq!(scores, [0.0, 20.5, 0.0]);
     }
 }

@@ -14,15 +14,8 @@ use std::sync::Mutex;
 const RUNS_PER_THREAD: usize = 8;
 
 /// The threads that work is done on: several of their own, or the caller's alone, which nobody has to start or to wake.
-///
-/// ```
-/// # use dualgap::linalg::parallel::{Pool, install};
-/// let caller = std::thread::current().id();
-/// assert_eq!(install(&Pool::new(1)?, || std::thread::current().id()), caller);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 #[derive(Debug)]
-pub struct Pool {
+pub(crate) struct Pool {
     several: Option<rayon::ThreadPool>,
 }
 
@@ -70,18 +63,7 @@ type OnRun<'a, P, T> = dyn Fn(usize, &mut [P], &mut Vec<T>) -> Result<()> + Sync
 
 /// Calls `work` on every item, on the threads of the current pool. A run of neighbouring items shares a state; the
 /// results are in the order of the items, and of several errors the first is returned.
-///
-/// ```
-/// # use dualgap::linalg::parallel::map_mut;
-/// let mut numbers = [1, 2, 3];
-/// let squares = map_mut(&mut numbers, || (), |(), i, number| {
-///     *number += i;
-///     Ok(*number * *number)
-/// })?;
-/// assert_eq!((numbers, &squares[..]), ([1, 3, 5], &[1, 9, 25][..]));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn map_mut<P: Send, S, T: Send>(
+pub(crate) fn map_mut<P: Send, S, T: Send>(
     items: &mut [P],
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize, &mut P) -> Result<T> + Sync,
@@ -126,7 +108,7 @@ fn in_runs<P: Send, T: Send>(items: &mut [P], on_run: &OnRun<P, T>) -> Result<Ve
 }
 
 /// [`map_mut`] over the numbers below `count`.
-pub fn map<S, T: Send>(
+pub(crate) fn map<S, T: Send>(
     count: usize,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<T> + Sync,
@@ -140,12 +122,7 @@ pub(crate) fn threads() -> usize {
 }
 
 /// Does two things at the same time, if the current pool has threads for it.
-///
-/// ```
-/// # use dualgap::linalg::parallel::both;
-/// assert_eq!(both(|| 1, || "two"), (1, "two"));
-/// ```
-pub fn both<A: Send, B: Send>(
+pub(crate) fn both<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
@@ -168,24 +145,13 @@ const WORK_PER_RESULT: f64 = 8.0;
 
 /// Returns into how many parts a sum with this many multiplications and results is split. It depends on these numbers
 /// alone, so that the sum does not depend on the number of threads.
-///
-/// ```
-/// # use dualgap::linalg::parallel::parts;
-/// assert_eq!((parts(1e3, 10), parts(1e5, 10), parts(1e9, 10)), (1, 3, 16));
-/// assert_eq!(parts(1e6, 1_000_000), 1); // a sparse matrix of many columns
-/// ```
-pub fn parts(multiplications: f64, results: usize) -> usize {
+pub(crate) fn parts(multiplications: f64, results: usize) -> usize {
     let least = (WORK_PER_RESULT * results as f64).max(LEAST_WORK);
     (multiplications / least).clamp(1.0, MOST_PARTS) as usize
 }
 
 /// Returns the numbers below `count` in this many parts of neighbours, of about the same size.
-///
-/// ```
-/// # use dualgap::linalg::parallel::ranges;
-/// assert!(ranges(5, 2).eq([0..2, 2..5]));
-/// ```
-pub fn ranges(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn ranges(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
     let parts = parts.max(1);
     // In 128 bits the products do not overflow, whatever is asked.
     let start = move |k: usize| (k as u128 * count as u128 / parts as u128) as usize;
@@ -193,7 +159,7 @@ pub fn ranges(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> 
 }
 
 /// Calls `work` on every part of the numbers below `count`, on the threads of the current pool; the results are in order.
-pub fn map_ranges<T: Send>(
+pub(crate) fn map_ranges<T: Send>(
     count: usize,
     parts: usize,
     work: impl Fn(Range<usize>) -> Result<T> + Sync,
@@ -204,18 +170,7 @@ pub fn map_ranges<T: Send>(
 
 /// Calls `work` on every part of the numbers below `count` and on the parts of several arrays that belong to it, each with
 /// its own width per number, on the threads of the current pool; the results are in order.
-///
-/// ```
-/// # use dualgap::linalg::parallel::fill_ranges;
-/// let (mut once, mut twice) = (vec![0.0; 5], vec![0.0; 10]);
-/// let counts = fill_ranges(5, 2, [(&mut once, 1), (&mut twice, 2)], |range, [once, twice]| {
-///     once.fill(1.0);
-///     twice.fill(2.0);
-///     range.len()
-/// });
-/// assert_eq!((once, twice, counts), (vec![1.0; 5], vec![2.0; 10], vec![2, 3]));
-/// ```
-pub fn fill_ranges<T: Send, const N: usize>(
+pub(crate) fn fill_ranges<T: Send, const N: usize>(
     count: usize,
     parts: usize,
     arrays: [(&mut [f64], usize); N],
@@ -246,9 +201,8 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 /// Calls `work` on this number of threads (0: all cores), or returns an error if they cannot be started.
 ///
 /// ```
-/// # use dualgap::linalg::parallel::{map, on_threads};
-/// let squares = on_threads(2, || map(3, || (), |(), i| Ok(i * i)))??;
-/// assert_eq!(squares, [0, 1, 4]);
+/// # use dualgap::linalg::on_threads;
+/// assert_eq!(on_threads(2, || 6 * 7)?, 42);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
@@ -259,7 +213,7 @@ pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R
 ///
 /// # Panics
 /// When `work` does.
-pub fn install<R: Send>(pool: &Pool, work: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn install<R: Send>(pool: &Pool, work: impl FnOnce() -> R + Send) -> R {
     let (mut work, mut result) = (Some(work), None);
     install_pointer(pool, &mut || result = work.take().map(|work| work()));
     result.expect("the pool returns when the work is done, or panics with it")
@@ -347,5 +301,48 @@ mod tests {
         };
         install(&pool(4), || map_mut(&mut items, || (), add)).unwrap();
         assert!(items.into_iter().eq(0..33));
+    }
+
+    #[test]
+    fn places_are_filled_in_order() -> crate::Result<()> {
+        let mut numbers = [1, 2, 3];
+        let squares = map_mut(
+            &mut numbers,
+            || (),
+            |(), i, number| {
+                *number += i;
+                Ok(*number * *number)
+            },
+        )?;
+        assert_eq!((numbers, &squares[..]), ([1, 3, 5], &[1, 9, 25][..]));
+        Ok(())
+    }
+
+    #[test]
+    fn both_results_come_back() {
+        assert_eq!(both(|| 1, || "two"), (1, "two"));
+    }
+
+    #[test]
+    fn small_work_stays_in_one_part() {
+        assert_eq!((parts(1e3, 10), parts(1e5, 10), parts(1e9, 10)), (1, 3, 16));
+        assert_eq!(parts(1e6, 1_000_000), 1); // a sparse matrix of many columns
+    }
+
+    #[test]
+    fn ranges_cover_everything_once() {
+        assert!(ranges(5, 2).eq([0..2, 2..5]));
+    }
+
+    #[test]
+    fn ranges_of_arrays_are_filled_side_by_side() {
+        let (mut once, mut twice) = (vec![0.0; 5], vec![0.0; 10]);
+        let counts =
+            fill_ranges(5, 2, [(&mut once, 1), (&mut twice, 2)], |range, [once, twice]| {
+                once.fill(1.0);
+                twice.fill(2.0);
+                range.len()
+            });
+        assert_eq!((once, twice, counts), (vec![1.0; 5], vec![2.0; 10], vec![2, 3]));
     }
 }

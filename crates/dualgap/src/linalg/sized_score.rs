@@ -11,12 +11,6 @@ const LANES: usize = 4;
 /// Returns `Σ x_j w_j`, and an upper bound on the sum of the sizes of its terms, each counted as
 /// [`size_of_product`] does: the rounding of the first is at most a multiple of the second, in whatever order
 /// the terms are added.
-///
-/// ```
-/// # use dualgap::linalg::{Row, sized_score};
-/// let (score, size) = sized_score(Row::Dense(&[2.0, -1.0]), &[3.0, 1.0]);
-/// assert!(score == 5.0 && (7.0..7.1).contains(&size));
-/// ```
 pub fn sized_score(row: Row<'_>, w: &[f64]) -> (f64, f64) {
     let (score, size) = match row {
         Row::Dense(values) => dense(values, &w[..values.len()]),
@@ -99,5 +93,11 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_score_comes_with_the_size_of_its_terms() {
+        let (score, size) = sized_score(Row::Dense(&[2.0, -1.0]), &[3.0, 1.0]);
+        assert!(score == 5.0 && (7.0..7.1).contains(&size));
     }
 }

@@ -10,12 +10,6 @@ use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 /// Returns γ_m, the relative error bound of `operations` roundings in a row.
-///
-/// ```
-/// # use dualgap::linalg::{gamma, UNIT_ROUNDOFF};
-/// assert_eq!(gamma(0), 0.0);
-/// assert!(gamma(10) > 10.0 * UNIT_ROUNDOFF);
-/// ```
 pub fn gamma(operations: usize) -> f64 {
     let m = operations as f64 * UNIT_ROUNDOFF;
     // The factor covers the rounding of the bound itself.
@@ -152,7 +146,7 @@ pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
 /// The loop has eight interleaved sums and runs at memory speed: certificates take the norms of long vectors.
 ///
 /// ```
-/// # use dualgap::linalg::sum::squared_norm;
+/// # use dualgap::linalg::squared_norm;
 /// assert_eq!(squared_norm(&[3.0, 4.0]).value, 25.0);
 /// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
@@ -240,5 +234,11 @@ mod tests {
     fn cancellation_does_not_lose_the_small_terms() {
         let sum: Sum = [1.0, 1e100, 1.0, -1e100].into_iter().collect();
         assert_eq!(sum.total().value, 2.0);
+    }
+
+    #[test]
+    fn a_few_operations_round_by_a_little_more_than_each() {
+        assert_eq!(gamma(0), 0.0);
+        assert!(gamma(10) > 10.0 * UNIT_ROUNDOFF);
     }
 }

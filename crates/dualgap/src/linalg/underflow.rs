@@ -24,24 +24,12 @@ pub(super) const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
 
 /// Returns [`UNDERFLOW`] times this number, which is below 2^52. Processors multiply by such small numbers in a hundred
 /// cycles or more, and a bound is computed for every example; this is the same number, written down.
-///
-/// ```
-/// # use dualgap::linalg::underflow::{UNDERFLOW, vanished};
-/// assert_eq!(vanished(12), 12.0 * UNDERFLOW);
-/// ```
 #[inline]
 pub fn vanished(times: usize) -> f64 {
     f64::from_bits(times as u64)
 }
 
 /// Returns an upper bound on `a·b` for nonnegative numbers, zero only if one of them is.
-///
-/// ```
-/// # use dualgap::linalg::underflow::product_above;
-/// assert!(1e-200 * 1e-200 == 0.0 && product_above(1e-200, 1e-200) > 0.0);
-/// assert!(product_above(0.1, 0.1) >= 0.1 * 0.1);
-/// assert_eq!(product_above(0.0, 1e300), 0.0);
-/// ```
 #[inline]
 pub fn product_above(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b * (1.0 + 2.0 * f64::EPSILON) + UNDERFLOW }
@@ -49,25 +37,12 @@ pub fn product_above(a: f64, b: f64) -> f64 {
 
 /// Returns the size `|a·b|` for a rounding bound that is relative to a sum of sizes: a product that loses more than
 /// one rounding to underflow counts as large enough for that loss to be one rounding.
-///
-/// ```
-/// # use dualgap::linalg::{gamma, underflow::size_of_product};
-/// assert_eq!(size_of_product(-2.0, 3.0), 6.0);
-/// assert!(gamma(2) * size_of_product(1e-200, 1e-200) > 0.0);
-/// assert_eq!(size_of_product(0.0, 3.0), 0.0);
-/// ```
 #[inline]
 pub fn size_of_product(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { (a * b).abs().max(SMALLEST_SIZE) }
 }
 
 /// Returns an upper bound on `√Σ x²`: zero for zeros, and infinite if a square overflows.
-///
-/// ```
-/// # use dualgap::linalg::underflow::norm_above;
-/// assert!(norm_above(&[3.0, 4.0]) >= 5.0);
-/// assert!(norm_above(&[1e-200]) >= 1e-200);
-/// ```
 pub fn norm_above(x: &[f64]) -> f64 {
     let squares = dot(x, x);
     if squares == 0.0 && x.iter().all(|&x| x == 0.0) { 0.0 } else { root_above(squares, x.len()) }
@@ -128,5 +103,31 @@ mod tests {
             let largest = floats.iter().copied().fold(0.0, f64::max);
             prop_assert!(norm_above(&floats) >= largest);
         }
+    }
+
+    #[test]
+    fn what_underflows_is_counted() {
+        assert_eq!(vanished(12), 12.0 * UNDERFLOW);
+    }
+
+    #[test]
+    fn a_product_that_vanishes_has_a_bound() {
+        assert!(1e-200 * 1e-200 == 0.0 && product_above(1e-200, 1e-200) > 0.0);
+        assert!(product_above(0.1, 0.1) >= 0.1 * 0.1);
+        assert_eq!(product_above(0.0, 1e300), 0.0);
+    }
+
+    #[test]
+    fn the_size_of_a_product_that_vanishes_is_known() {
+        use crate::linalg::{gamma, underflow::size_of_product};
+        assert_eq!(size_of_product(-2.0, 3.0), 6.0);
+        assert!(gamma(2) * size_of_product(1e-200, 1e-200) > 0.0);
+        assert_eq!(size_of_product(0.0, 3.0), 0.0);
+    }
+
+    #[test]
+    fn a_norm_whose_squares_vanish_has_a_bound() {
+        assert!(norm_above(&[3.0, 4.0]) >= 5.0);
+        assert!(norm_above(&[1e-200]) >= 1e-200);
     }
 }

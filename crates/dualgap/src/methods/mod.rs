@@ -1,11 +1,12 @@
-//! Methods that are not block-dual.
+//! Methods that are not block-dual. A task is trained by them with their settings in its [`Method`](crate::task::Method); on blocks of
+//! one's own they are called by the functions here. Frank-Wolfe over a [`product`] of sets stands alone.
 //!
 //! - [`product`]: Frank-Wolfe for any smooth convex function over a product of compact convex sets.
 //! - [`subgradient`], [`cutting_plane`], [`exponentiated_gradient`]: the methods that papers compare block-coordinate
 //!   Frank-Wolfe with, on the same blocks and under the same certificate.
 //! - [`coordinates`]: coordinate descent for smooth losses under the l1 norm.
 //! - [`newton`]: Newton's method for smooth losses under a ridge.
-//! - [`quasi_newton`]: a quasi-Newton method for smooth objectives whose weights are their own dual point.
+//! - `quasi_newton`: a quasi-Newton method for smooth objectives whose weights are their own dual point.
 //! - `shadow`: a dual point for methods that have none of their own.
 
 pub mod coordinates;
@@ -13,6 +14,6 @@ pub mod cutting_plane;
 pub mod exponentiated_gradient;
 pub mod newton;
 pub mod product;
-pub mod quasi_newton;
+pub(crate) mod quasi_newton;
 mod shadow;
 pub mod subgradient;

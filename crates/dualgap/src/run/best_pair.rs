@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a run ends with: weights, and a feasible dual point as their witness.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Solution<W, P> {
+pub struct Solution<P, W = Vec<f64>> {
     /// The weights that the certificate's primal value is of.
     pub weights: W,
     /// The dual point that the certificate's dual value is of, block by block or example by example.
@@ -35,7 +35,7 @@ impl<W, P: Clone> BestPair<W, P> {
     }
 
     /// Starts with a pair and its values.
-    pub fn of(primal: Measured, dual: Measured, best: Solution<W, P>) -> Self {
+    pub fn of(primal: Measured, dual: Measured, best: Solution<P, W>) -> Self {
         let (primal, points) = (Some((primal, true, best.weights)), Some(best.points));
         Self { primal, dual, points, basis: Basis::Exact }
     }
@@ -124,7 +124,7 @@ impl<W, P: Clone> BestPair<W, P> {
     }
 
     /// Returns the best pair as a model, with the current weights and points in place of those that are not stored.
-    pub fn into_solution(self, weights: impl FnOnce() -> W, points: Vec<P>) -> Solution<W, P> {
+    pub fn into_solution(self, weights: impl FnOnce() -> W, points: Vec<P>) -> Solution<P, W> {
         let weights = self.primal.map_or_else(weights, |(_, _, weights)| weights);
         Solution { weights, points: self.points.unwrap_or(points) }
     }

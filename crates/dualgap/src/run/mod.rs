@@ -1,5 +1,8 @@
 //! The one training loop, and what it needs to know when to stop.
 //!
+//! A [`Budget`] says when a run ends, and a [`Report`] what it ended with; its [`Certificate`] holds for exactly the model that is
+//! returned. An [`Observer`] watches, a [`CheckpointSink`] stores. [`Solver`] and [`Resumable`] are for methods of one's own.
+//!
 //! - `certificate`: what a certified gap is. `best_pair`: the best weights and the best dual point of a run.
 //! - `budget`: tolerances, limits, and the flag that Ctrl-C raises.
 //! - `solver`: the trait of all solvers, which only step and certify.

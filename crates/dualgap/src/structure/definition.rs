@@ -71,9 +71,8 @@ pub trait Structure:
         false
     }
 
-    /// Makes the optimisation problem of the data, by one of the functions of [`posed`](super::posed).
-    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>)
-    -> Result<Box<dyn Posed + 'd>>;
+    /// Makes the optimisation problem of the data, by one of the functions of [`Posed`].
+    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>) -> Result<Posed<'d>>;
 
     /// Whether the dual points of a model of the other structure mean the same in this one, so that a run can start from
     /// them.
@@ -108,7 +107,7 @@ pub trait Structure:
     }
 
     /// Returns the first of these tensors if predictions need of it only the scores of rows, `Σ_f x_f w[f, y]`, so that a model
-    /// that is loaded to predict may have it as [`PackedRows`](crate::linalg::PackedRows).
+    /// that is loaded to predict may have it without its zeros.
     fn packs(&self) -> Option<&'static str> {
         None
     }

@@ -16,7 +16,7 @@
 //! so no step is longer than the best one.
 
 use super::linear::Choice;
-use super::posed::{Posed, Posing, penalised};
+use super::posed::{Posed, Posing};
 use crate::dual::{
     ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Plain, Quality, View, Witnessed,
 };
@@ -276,9 +276,9 @@ impl<B: Radius + Witnessed> Witnessed for ProxSdca<B> {
 pub(crate) fn stepped<'d, B: Radius + Witnessed + 'd>(
     blocks: B,
     posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     match posing.choice {
-        None => Ok(penalised(blocks, posing)),
-        Some(choice) => Ok(penalised(ProxSdca::new(blocks, choice)?, posing)),
+        None => Ok(Posed::penalised(blocks, posing)),
+        Some(choice) => Ok(Posed::penalised(ProxSdca::new(blocks, choice)?, posing)),
     }
 }

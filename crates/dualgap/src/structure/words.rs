@@ -2,7 +2,7 @@
 
 use super::own::Rescaling;
 use super::remarks::Remark;
-use crate::data::Digest;
+use crate::container::Digest;
 use crate::term::ScalarLoss;
 use serde_json::{Map, Value};
 

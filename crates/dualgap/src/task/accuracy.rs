@@ -125,7 +125,7 @@ impl<S: Structure> Task<S> {
         let posed = structure.pose(&scaled, &posing)?;
         let fitted =
             Fitted { names: &names, weights: zero, low_rank: None, support: None, packed: None };
-        let primal = posed.sides()?.primal(fitted, None, &factors)?;
+        let primal = posed.solvable().sides()?.primal(fitted, None, &factors)?;
         if !primal.certified {
             return Err(Error::setting(
                 "without bounds on the losses a bound on the weights must be given",

@@ -247,7 +247,7 @@ impl<S: Structure> Task<S> {
 
         let posing = Posing { penalty: self.penalty, weights: masses.as_deref(), choice: None };
         let posed = given.task.structure.pose(&scaled, &posing)?;
-        let sides = posed.sides()?;
+        let sides = posed.solvable().sides()?;
         let w = factors.scaled(weights);
         check_constraints(self.penalty, &w)?;
         let primal = match (sides.primal(given.fitted(), None, &factors), self.penalty.ball()) {
@@ -259,7 +259,7 @@ impl<S: Structure> Task<S> {
                 "the objective of these weights is larger than any number: are they of these data?",
             ));
         }
-        let (witness, dual) = best_start(&*sides, posed.subgradients(&w).ok().flatten());
+        let (witness, dual) = best_start(&*sides, posed.solvable().subgradients(&w).ok().flatten());
         drop(sides);
         drop(posed);
         Ok((Known { primal, dual }, given, witness))

@@ -5,11 +5,12 @@
 //! of numbers appear as the SHA-256 that the model file has of them.
 
 use super::{Model, Over, Provenance};
-use crate::data::csv::Kind;
+use crate::container::Digest;
+use crate::data::csv::CsvKind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{
-    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Encoding, Format, Hashing, Recipe,
-    Scaling, SchemeUse,
+    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Encoding, Format, Hashing, Recipe, Scaling,
+    SchemeUse,
 };
 use crate::structure::remarks::{Remark, on_weights};
 use crate::structure::words::{digest, exact, range};
@@ -393,12 +394,12 @@ fn templates(recipe: &ColumnRecipe) -> String {
 }
 
 fn table(recipe: &CsvRecipe) -> String {
-    let of_kind = |kind: Kind| -> Vec<String> {
+    let of_kind = |kind: CsvKind| -> Vec<String> {
         let columns = recipe.columns.iter().filter(|column| column.kind == kind);
         columns.map(|column| column.name.clone()).collect()
     };
     let mut text = format!("label {}", recipe.label.as_deref().unwrap_or("in the last column"));
-    for (kind, what) in [(Kind::Number, "numbers"), (Kind::Name, "names")] {
+    for (kind, what) in [(CsvKind::Number, "numbers"), (CsvKind::Name, "names")] {
         let columns = of_kind(kind);
         if !columns.is_empty() {
             let _ = write!(text, "; {what}: {}", listed(columns));

@@ -45,6 +45,7 @@ impl<S: Structure> Task<S> {
         let posing = Posing { penalty, weights: weights.as_deref(), choice };
         let structure = untrained.task.structure.clone();
         let posed = structure.pose(&scaled, &posing)?;
+        let posed = posed.solvable();
 
         let Plan { budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
         let identity = || checkpoint::identity(&untrained, &budget);

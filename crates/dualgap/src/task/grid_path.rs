@@ -3,7 +3,7 @@
 //! At σ_max all weights are zero, and each smaller σ adds a few: the classic path of the lasso. What lies between two
 //! numbers of the grid is not proved, as it is by a [path in λ](super::PathPlan).
 
-use super::{Grid, Model, Over, Plan, Strength, Task, TaskSpec, TrialPlan, grid};
+use super::{Grid, Model, Over, Plan, Strength, Task, TaskSpec, TrialPlan};
 use crate::run::{Budget, Observer, Report, Stop, Tolerance};
 use crate::structure::Structure;
 use crate::{Error, Result};
@@ -104,7 +104,7 @@ impl<S: Structure> TaskSpec<S> {
                 (unit / 32.0, unit * 8.0, RADII)
             }
         };
-        Ok(Grid { over, values: grid(from, to, count)? })
+        Ok(Grid { over, values: Grid::spaced(from, to, count)? })
     }
 
     /// Returns a number of a grid: a strength of these data.
@@ -118,44 +118,46 @@ impl<S: Structure> TaskSpec<S> {
     }
 }
 
-/// Verifies a path over a grid: all models solve the same problem except for the number that the grid is over (and λ, which
-/// may be a multiple of σ), every one has the number that is claimed for it and, if it has a witness, a gap within the
-/// tolerance. Returns how many have no witness, so that their dual value is the word of the run.
-pub fn check_grid_path<S: Structure>(
-    data: &S::Data,
-    claims: impl IntoIterator<Item = Result<(Model<S>, f64)>>,
-    over: Over,
-    tolerance: Tolerance,
-) -> Result<usize> {
-    let refused = |message: String| Error::Refused {
-        message,
-        remedy: "the path is worth nothing for these data".into(),
-    };
-    let (mut first, mut bare) = (None, 0);
-    for claim in claims {
-        let (model, value) = claim?;
-        let name = over.name();
-        if over.of(model.task.penalty) != Some(value) {
-            return Err(refused(format!("a model is not that of {name} {value}")));
+impl Over {
+    /// Verifies a path over a grid: all models solve the same problem except for the number that the grid is over (and λ, which
+    /// may be a multiple of σ), every one has the number that is claimed for it and, if it has a witness, a gap within the
+    /// tolerance. Returns how many have no witness, so that their dual value is the word of the run.
+    pub fn check_path<S: Structure>(
+        self,
+        data: &S::Data,
+        claims: impl IntoIterator<Item = Result<(Model<S>, f64)>>,
+        tolerance: Tolerance,
+    ) -> Result<usize> {
+        let refused = |message: String| Error::Refused {
+            message,
+            remedy: "the path is worth nothing for these data".into(),
+        };
+        let (mut first, mut bare) = (None, 0);
+        for claim in claims {
+            let (model, value) = claim?;
+            let name = self.name();
+            if self.of(model.task.penalty) != Some(value) {
+                return Err(refused(format!("a model is not that of {name} {value}")));
+            }
+            let problem = problem_of(&model, self)?;
+            if *first.get_or_insert_with(|| problem.clone()) != problem {
+                return Err(refused(format!(
+                    "the model of {name} {value} is of another problem than the first"
+                )));
+            }
+            let certificate = model.certify(data)?.certificate;
+            if model.witness.is_none() {
+                bare += 1;
+            } else if tolerance.bound(&certificate) > tolerance.limit() {
+                return Err(refused(format!(
+                    "the model of {name} {value} is not within the tolerance"
+                )));
+            }
         }
-        let problem = problem_of(&model, over)?;
-        if *first.get_or_insert_with(|| problem.clone()) != problem {
-            return Err(refused(format!(
-                "the model of {name} {value} is of another problem than the first"
-            )));
+        match first {
+            Some(_) => Ok(bare),
+            None => Err(refused("there is no model".into())),
         }
-        let certificate = model.certify(data)?.certificate;
-        if model.witness.is_none() {
-            bare += 1;
-        } else if tolerance.bound(&certificate) > tolerance.limit() {
-            return Err(refused(format!(
-                "the model of {name} {value} is not within the tolerance"
-            )));
-        }
-    }
-    match first {
-        Some(_) => Ok(bare),
-        None => Err(refused("there is no model".into())),
     }
 }
 

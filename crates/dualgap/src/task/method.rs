@@ -1,12 +1,11 @@
 //! How a task is solved: what decides the iterates of a run, and not its optimum.
 
-use crate::ball;
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
 use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::structure::Choice;
-use crate::structure::posed::Solver;
+use crate::structure::posed::SolverSettings;
 use crate::term::Penalty;
-use crate::{Error, Result};
+use crate::{Error, Result, ball};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,24 +20,24 @@ pub enum Method {
     /// The block-dual engine, for penalties.
     Dual(DualMethod),
     /// The solvers for weights in a ball.
-    Ball(ball::Settings),
+    Ball(ball::BallSettings),
     /// Newton's method, for smooth losses of linear models under a ridge.
-    Newton(newton::Settings),
+    Newton(newton::NewtonSettings),
     /// Coordinate descent, for smooth losses of linear models under an l1 norm.
-    Coordinates(coordinates::Settings),
+    Coordinates(coordinates::CoordinateSettings),
     /// The stochastic or the batch subgradient method, for penalties.
-    Subgradient(subgradient::Settings),
+    Subgradient(subgradient::SubgradientSettings),
     /// Cutting planes, for penalties.
-    CuttingPlane(cutting_plane::Settings),
+    CuttingPlane(cutting_plane::CuttingPlaneSettings),
     /// Online exponentiated gradient, for penalties.
-    ExponentiatedGradient(exponentiated_gradient::Settings),
+    ExponentiatedGradient(exponentiated_gradient::GradientSettings),
 }
 
 /// How the block-dual engine runs; see [`dual::Settings`] for each of the settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DualMethod {
     /// One block a step, or all of them.
-    pub solver: dual::Method,
+    pub solver: dual::Algorithm,
     /// The step length.
     pub step: Step,
     /// The corners between which a step moves weight.
@@ -148,38 +147,38 @@ impl From<DualMethod> for Method {
     }
 }
 
-impl From<ball::Settings> for Method {
-    fn from(settings: ball::Settings) -> Self {
+impl From<ball::BallSettings> for Method {
+    fn from(settings: ball::BallSettings) -> Self {
         Self::Ball(settings)
     }
 }
 
-impl From<newton::Settings> for Method {
-    fn from(settings: newton::Settings) -> Self {
+impl From<newton::NewtonSettings> for Method {
+    fn from(settings: newton::NewtonSettings) -> Self {
         Self::Newton(settings)
     }
 }
 
-impl From<coordinates::Settings> for Method {
-    fn from(settings: coordinates::Settings) -> Self {
+impl From<coordinates::CoordinateSettings> for Method {
+    fn from(settings: coordinates::CoordinateSettings) -> Self {
         Self::Coordinates(settings)
     }
 }
 
-impl From<subgradient::Settings> for Method {
-    fn from(settings: subgradient::Settings) -> Self {
+impl From<subgradient::SubgradientSettings> for Method {
+    fn from(settings: subgradient::SubgradientSettings) -> Self {
         Self::Subgradient(settings)
     }
 }
 
-impl From<cutting_plane::Settings> for Method {
-    fn from(settings: cutting_plane::Settings) -> Self {
+impl From<cutting_plane::CuttingPlaneSettings> for Method {
+    fn from(settings: cutting_plane::CuttingPlaneSettings) -> Self {
         Self::CuttingPlane(settings)
     }
 }
 
-impl From<exponentiated_gradient::Settings> for Method {
-    fn from(settings: exponentiated_gradient::Settings) -> Self {
+impl From<exponentiated_gradient::GradientSettings> for Method {
+    fn from(settings: exponentiated_gradient::GradientSettings) -> Self {
         Self::ExponentiatedGradient(settings)
     }
 }
@@ -196,26 +195,34 @@ impl Method {
     /// ```
     pub fn named(name: &str, in_ball: bool) -> Result<Self> {
         if in_ball {
-            return ball::Method::named(name)
-                .map(|method| ball::Settings { method, ..ball::Settings::default() }.into());
+            return ball::BallMethod::named(name).map(|method| {
+                ball::BallSettings { method, ..ball::BallSettings::default() }.into()
+            });
         }
-        let planes = |slacks| cutting_plane::Settings { slacks, ..Default::default() }.into();
-        let subgradients =
-            |method| subgradient::Settings { method, ..subgradient::Settings::default() }.into();
-        let solved_by = |equations| newton::Settings { equations, ..Default::default() }.into();
+        let planes =
+            |slacks| cutting_plane::CuttingPlaneSettings { slacks, ..Default::default() }.into();
+        let subgradients = |method| {
+            subgradient::SubgradientSettings {
+                method,
+                ..subgradient::SubgradientSettings::default()
+            }
+            .into()
+        };
+        let solved_by =
+            |equations| newton::NewtonSettings { equations, ..Default::default() }.into();
         Ok(match name {
             "auto" => DualMethod::default().into(),
             "bcfw" => DualMethod::plain().into(),
-            "fw" => DualMethod { solver: dual::Method::Fw, ..DualMethod::plain() }.into(),
-            "newton" => newton::Settings::default().into(),
+            "fw" => DualMethod { solver: dual::Algorithm::Fw, ..DualMethod::plain() }.into(),
+            "newton" => newton::NewtonSettings::default().into(),
             "newton-cholesky" => solved_by(newton::Equations::Cholesky),
             "newton-cg" => solved_by(newton::Equations::ConjugateGradient),
-            "coordinates" => coordinates::Settings::default().into(),
-            "ssg" => subgradients(subgradient::Method::Stochastic),
-            "subgradient" => subgradients(subgradient::Method::Batch),
+            "coordinates" => coordinates::CoordinateSettings::default().into(),
+            "ssg" => subgradients(subgradient::SubgradientMethod::Stochastic),
+            "subgradient" => subgradients(subgradient::SubgradientMethod::Batch),
             "cutting-plane" | "bmrm" => planes(cutting_plane::Slacks::One),
             "n-slack" => planes(cutting_plane::Slacks::Each),
-            "eg" => exponentiated_gradient::Settings::default().into(),
+            "eg" => exponentiated_gradient::GradientSettings::default().into(),
             _ => {
                 return Err(Error::setting(format!(
                     "there is no solver `{name}` under a penalty: take auto, bcfw, fw, newton, newton-cholesky, newton-cg, \
@@ -255,7 +262,7 @@ impl Method {
     pub(super) fn for_penalty(self, penalty: &Penalty) -> Result<Self> {
         match (self, penalty.ball()) {
             (Self::Auto, None) => Ok(Self::Dual(DualMethod::default())),
-            (Self::Auto, Some(_)) => Ok(Self::Ball(ball::Settings::default())),
+            (Self::Auto, Some(_)) => Ok(Self::Ball(ball::BallSettings::default())),
             (Self::Ball(_), None) => {
                 Err(Error::setting("the solvers of a ball are for weights in one"))
             }
@@ -272,31 +279,31 @@ impl Method {
         penalty: Penalty,
         weights: Option<Vec<f64>>,
         threads: usize,
-    ) -> Result<(Solver, Option<Choice>)> {
+    ) -> Result<(SolverSettings, Option<Choice>)> {
         match self {
-            Self::Ball(settings) => Ok((Solver::Ball(*settings), None)),
+            Self::Ball(settings) => Ok((SolverSettings::Ball(*settings), None)),
             Self::Dual(method) => {
                 let settings = method.settings(penalty, weights, threads)?;
-                Ok((Solver::Dual(settings), method.option))
+                Ok((SolverSettings::Dual(settings), method.option))
             }
             Self::Newton(settings) => {
-                let settings = newton::Settings { threads, ..*settings };
-                Ok((Solver::Newton(settings), None))
+                let settings = newton::NewtonSettings { threads, ..*settings };
+                Ok((SolverSettings::Newton(settings), None))
             }
             Self::Coordinates(_) => {
-                Ok((Solver::Coordinates(coordinates::Settings { threads }), None))
+                Ok((SolverSettings::Coordinates(coordinates::CoordinateSettings { threads }), None))
             }
             Self::Subgradient(settings) => {
-                let settings = subgradient::Settings { threads, ..*settings };
-                Ok((Solver::Subgradient(settings), None))
+                let settings = subgradient::SubgradientSettings { threads, ..*settings };
+                Ok((SolverSettings::Subgradient(settings), None))
             }
             Self::CuttingPlane(settings) => {
-                let settings = cutting_plane::Settings { threads, ..*settings };
-                Ok((Solver::CuttingPlane(settings), None))
+                let settings = cutting_plane::CuttingPlaneSettings { threads, ..*settings };
+                Ok((SolverSettings::CuttingPlane(settings), None))
             }
             Self::ExponentiatedGradient(settings) => {
-                let settings = exponentiated_gradient::Settings { threads, ..*settings };
-                Ok((Solver::ExponentiatedGradient(settings), None))
+                let settings = exponentiated_gradient::GradientSettings { threads, ..*settings };
+                Ok((SolverSettings::ExponentiatedGradient(settings), None))
             }
             Self::Auto => Self::Auto.for_penalty(&penalty)?.solver(penalty, weights, threads),
         }

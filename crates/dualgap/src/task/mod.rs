@@ -4,6 +4,9 @@
 //! data → TaskSpec → Task → fit → Report { Model, Certificate } → predict, evaluate, save, certify
 //! ```
 //!
+//! [`Task`], [`Plan`] and [`Model`] are enough to train, to predict and to prove. [`PathPlan`] and [`TrialPlan`] choose λ; [`Registry`],
+//! [`RawModel`] and [`AnyModel`] are for programs that meet a model file without knowing its type.
+//!
 //! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen; `strength`: a λ, μ or σ
 //!   as it is written.
 //! - `accuracy`: a pure l1 problem to an accuracy that is known beforehand: sections 3.1 and 3.2 of the Prox-SDCA paper.
@@ -62,10 +65,9 @@ pub use cross_validation::{
 };
 pub use describe::Description;
 pub use file::RawModel;
-pub use grid_path::check_grid_path;
 pub use method::{DualMethod, Method};
 pub use model::{Model, Provenance};
-pub use over::{Grid, Over, grid};
+pub use over::{Grid, Over};
 pub use path::{Covered, Ending, PathPlan, Piece, check_path};
 pub use plan::{Keep, Plan, Resume};
 pub use predict::{Predictions, Request};

@@ -111,7 +111,7 @@ impl<S: Structure> Model<S> {
     /// ```
     /// use dualgap::data::Examples;
     /// use dualgap::linalg::Rows;
-    /// use dualgap::linalg::parallel::on_threads;
+    /// use dualgap::linalg::on_threads;
     /// use dualgap::run::Budget;
     /// use dualgap::structure::Multiclass;
     /// use dualgap::task::{Plan, Task};
@@ -147,7 +147,7 @@ impl<S: Structure> Model<S> {
     /// ```
     /// use dualgap::data::Sequences;
     /// use dualgap::run::Budget;
-    /// use dualgap::structure::{Chain, margin};
+    /// use dualgap::structure::{Chain, Ranked};
     /// use dualgap::task::{Plan, Task};
     /// use dualgap::term::Penalty;
     ///
@@ -158,7 +158,7 @@ impl<S: Structure> Model<S> {
     /// let ranked = &model.n_best(&data, 10)?[0];
     /// assert_eq!((ranked.len(), &ranked[0].output), (4, &model.predict(&data)?[0]));
     /// let sum: f64 = ranked.iter().filter_map(|one| one.probability).sum();
-    /// assert!((sum - 1.0).abs() < 1e-9 && margin(ranked, 0) > 0.0);
+    /// assert!((sum - 1.0).abs() < 1e-9 && Ranked::margin(ranked, 0) > 0.0);
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn n_best(&self, data: &S::Data, count: usize) -> Result<Vec<Vec<Ranked<S::Output>>>> {

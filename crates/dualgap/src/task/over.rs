@@ -119,29 +119,31 @@ impl From<&Vec<f64>> for Grid {
     }
 }
 
-/// Returns `count` numbers in equal ratios from one end to the other, both of them included exactly as they are.
-///
-/// ```
-/// # use dualgap::task::grid;
-/// let lambdas = grid(1.0, 0.01, 3)?;
-/// assert_eq!((lambdas[0], lambdas[2]), (1.0, 0.01));
-/// assert!((lambdas[1] - 0.1).abs() < 1e-12);
-/// assert!(grid(1.0, 0.0, 3).is_err(), "the scale is logarithmic");
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn grid(from: f64, to: f64, count: usize) -> Result<Vec<f64>> {
-    if count < 2 || !(from > 0.0 && to > 0.0) {
-        return Err(Error::setting(
-            "a grid has at least two numbers, and none is 0, since its scale is logarithmic: a list may have it",
-        ));
+impl Grid {
+    /// Returns `count` numbers in equal ratios from one end to the other, both of them included exactly as they are.
+    ///
+    /// ```
+    /// # use dualgap::task::Grid;
+    /// let lambdas = Grid::spaced(1.0, 0.01, 3)?;
+    /// assert_eq!((lambdas[0], lambdas[2]), (1.0, 0.01));
+    /// assert!((lambdas[1] - 0.1).abs() < 1e-12);
+    /// assert!(Grid::spaced(1.0, 0.0, 3).is_err(), "the scale is logarithmic");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn spaced(from: f64, to: f64, count: usize) -> Result<Vec<f64>> {
+        if count < 2 || !(from > 0.0 && to > 0.0) {
+            return Err(Error::setting(
+                "a grid has at least two numbers, and none is 0, since its scale is logarithmic: a list may have it",
+            ));
+        }
+        let last = count - 1;
+        let between = |k: usize| {
+            let share = k as f64 / last as f64;
+            (from.ln() + share * (to.ln() - from.ln())).exp()
+        };
+        let inner = (1..last).map(between);
+        Ok(std::iter::once(from).chain(inner).chain([to]).collect())
     }
-    let last = count - 1;
-    let between = |k: usize| {
-        let share = k as f64 / last as f64;
-        (from.ln() + share * (to.ln() - from.ln())).exp()
-    };
-    let inner = (1..last).map(between);
-    Ok(std::iter::once(from).chain(inner).chain([to]).collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::Model;
 use crate::data::features::{Extractor, Portions};
 use crate::data::{Format, Recipe, Sentence, Sequences, Sink, Source, Unseen};
 use crate::structure::evaluation::Strangers;
-use crate::structure::{Purpose, Structure, Table, margin};
+use crate::structure::{Purpose, Ranked, Structure, Table};
 use crate::{Error, Result};
 use std::fmt::Write;
 
@@ -147,7 +147,7 @@ fn ranked<S: Structure>(model: &Model<S>, data: &S::Data, count: usize) -> Resul
         let told = all.iter().take(count).enumerate().map(|(k, one)| {
             let probability =
                 one.probability.map_or_else(String::new, |p| format!(" probability {p}"));
-            let (rank, margin) = (k + 1, margin(&all, k));
+            let (rank, margin) = (k + 1, Ranked::margin(&all, k));
             let head = format!("# {rank} score {} margin {margin}{probability}", one.score);
             (head, model.task.structure.spell(&model.names, &one.output))
         });

@@ -7,7 +7,7 @@ use crate::dual::problem::PrimalValue;
 use crate::linalg::Measured;
 use crate::run::{Basis, Certificate, Reach};
 use crate::structure::Structure;
-use crate::structure::posed::{Posed, Posing, refused};
+use crate::structure::posed::{Posing, Solvable, refused};
 use crate::term::Penalty;
 use crate::{Error, Result, Setting};
 
@@ -83,7 +83,7 @@ pub(super) fn primal<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<P
 pub(super) fn prove<S: Structure, R>(
     model: &Model<S>,
     data: &S::Data,
-    proof: impl FnOnce(&dyn Posed, &Factors) -> Result<R>,
+    proof: impl FnOnce(&dyn Solvable, &Factors) -> Result<R>,
 ) -> Result<R> {
     let task = &model.task;
     check_data(model, data)?;
@@ -93,7 +93,7 @@ pub(super) fn prove<S: Structure, R>(
     let (factors, scaled) =
         data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
     let posing = Posing { penalty: task.penalty, weights: weights.as_deref(), choice: None };
-    proof(&*task.structure.pose(&scaled, &posing)?, &factors)
+    proof(task.structure.pose(&scaled, &posing)?.solvable(), &factors)
 }
 
 /// Returns an error unless these are the data that the model was trained on, with the names that it has.
@@ -128,7 +128,7 @@ fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
 /// Proves the stored certificate.
 fn certify<S: Structure>(
     model: &Model<S>,
-    posed: &dyn Posed,
+    posed: &dyn Solvable,
     factors: &Factors,
 ) -> Result<Verified> {
     let (stored, sides) = (model.certificate, &*posed.sides()?);
@@ -165,7 +165,7 @@ fn certify<S: Structure>(
 /// Returns the dual point that the weights are by themselves, if they are one.
 pub(super) fn own_witness<S: Structure>(
     model: &Model<S>,
-    posed: &dyn Posed,
+    posed: &dyn Solvable,
     factors: &Factors,
 ) -> Result<Option<Witness>> {
     if posed.proves_itself() {

@@ -229,7 +229,7 @@ impl<S: Structure> TaskSpec<S> {
     }
 
     /// Returns σ_max: the smallest σ with which all penalised weights are zero at the optimum, whatever λ is. For losses
-    /// that have a corner at zero weights it may be larger than the smallest; see [`AtZero`].
+    /// that have a corner at zero weights it may be larger than the smallest.
     ///
     /// ```
     /// use dualgap::data::Examples;
@@ -256,7 +256,7 @@ impl<S: Structure> TaskSpec<S> {
     }
 
     /// Returns what the problem is like at zero weights.
-    pub fn at_zero(&self, data: &S::Data) -> Result<AtZero> {
+    pub(crate) fn at_zero(&self, data: &S::Data) -> Result<AtZero> {
         let nonnegative = match self.penalty {
             PenaltySpec::Ridge { nonnegative, .. }
             | PenaltySpec::Given(
@@ -288,7 +288,7 @@ impl<S: Structure> TaskSpec<S> {
         let weights = task.weigh(data, data.weights())?;
         let (_, scaled) = data.scaled(task.scaling)?;
         let posing = Posing { penalty, weights: weights.as_deref(), choice: None };
-        task.structure.pose(&scaled, &posing)?.at_zero()
+        task.structure.pose(&scaled, &posing)?.solvable().at_zero()
     }
 
     /// Returns the task for these data.

@@ -14,10 +14,10 @@
 use super::Model;
 use super::predict::{Predictions, Request, no_columns, write_predictions};
 use crate::data::features::Extractor;
-use crate::data::{Format, Sentence, Sink, Source, words};
+use crate::data::{Format, Sentence, Sink, Source, chunks, words};
 use crate::linalg::parallel::{Pool, install};
 use crate::structure::Structure;
-use crate::structure::evaluation::{ChunkEvaluation, chunks::chunks};
+use crate::structure::evaluation::ChunkEvaluation;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

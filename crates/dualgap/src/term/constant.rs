@@ -36,13 +36,6 @@ pub struct Constants {
 
 /// Returns the best constants for predictions and targets, or `None` if a loss is no finite number. Examples count as
 /// `weights` say, or all the same.
-///
-/// ```
-/// use dualgap::term::{ScalarLoss, best_constants};
-/// let found = best_constants(&ScalarLoss::Squared, &[1.0, 2.0, 3.0], &[5.0, 6.0, 7.0], None).unwrap();
-/// assert!((found.beside.value - 4.0).abs() < 1e-2 && found.beside.loss < 1e-5);
-/// assert!((found.without - 8.0).abs() < 1e-12);
-/// ```
 pub fn best_constants<L: Loss>(
     loss: &L,
     predictions: &[f64],
@@ -198,5 +191,14 @@ mod tests {
     fn predictions_that_are_right_stay() {
         let found = best_constants(&ScalarLoss::Hinge, &[2.0, -2.0], &[1.0, -1.0], None).unwrap();
         assert_eq!((found.without, found.beside), (0.0, Constant { value: 0.0, loss: 0.0 }));
+    }
+
+    #[test]
+    fn the_best_constant_of_squares_is_the_mean() {
+        use crate::term::ScalarLoss;
+        let found =
+            best_constants(&ScalarLoss::Squared, &[1.0, 2.0, 3.0], &[5.0, 6.0, 7.0], None).unwrap();
+        assert!((found.beside.value - 4.0).abs() < 1e-2 && found.beside.loss < 1e-5);
+        assert!((found.without - 8.0).abs() < 1e-12);
     }
 }

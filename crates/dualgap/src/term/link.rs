@@ -33,7 +33,7 @@ pub struct Readable<'w> {
 /// A user's own link, here of the elastic net `½‖w‖² + s‖w‖₁`, which is soft thresholding:
 ///
 /// ```
-/// use dualgap::linalg::{Measured, Sum, sum::squared_norm};
+/// use dualgap::linalg::{Measured, Sum, squared_norm};
 /// use dualgap::term::Link;
 ///
 /// #[derive(Clone)]

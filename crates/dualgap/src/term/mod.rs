@@ -1,11 +1,14 @@
 //! The terms of an objective: losses of a prediction, and regularisers as links from v to w, or balls in the place of a
 //! regulariser.
+//!
+//! A task has a [`ScalarLoss`] or a [`MulticlassLoss`] and a [`Penalty`]; runs of the engine on blocks have a [`Regulariser`] in its
+//! place. [`Loss`], [`Link`] and [`Kernel`] are the traits for those of one's own.
 
-pub mod ball;
+pub(crate) mod ball;
 mod constant;
 mod costs;
 mod elastic_net;
-pub mod kernel;
+pub(crate) mod kernel;
 mod link;
 mod loss;
 mod penalty;
@@ -15,10 +18,12 @@ mod regulariser;
 mod unpenalised;
 
 pub use ball::Ball;
-pub use constant::{Constant, Constants, best_constants};
+pub(crate) use constant::best_constants;
+pub use constant::{Constant, Constants};
 pub use costs::{CheckedCosts, Costs};
 pub use elastic_net::ElasticNet;
-pub use kernel::{Gram, Kernel, KernelFunction, KernelLink};
+pub(crate) use kernel::KernelLink;
+pub use kernel::{Gram, Kernel, KernelFunction};
 pub use link::{L2, Link, Norm, Readable};
 pub(crate) use loss::softmax;
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
@@ -26,4 +31,5 @@ pub use penalty::Penalty;
 pub use pure_l1::PureL1;
 pub use q_norm::QNorm;
 pub use regulariser::Regulariser;
-pub use unpenalised::{Free, Unpenalised};
+pub use unpenalised::Free;
+pub(crate) use unpenalised::Unpenalised;

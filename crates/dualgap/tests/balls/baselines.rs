@@ -7,9 +7,9 @@
 use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::judge::judge;
 use crate::common::cases;
-use dualgap::ball::{self, Method, PerOutput, Problem, Settings, Solution};
+use dualgap::ball::{self, BallMethod, BallProblem, BallSettings, PerOutput};
 use dualgap::linalg::Rows;
-use dualgap::run::{Budget, Certificate, Observer, Progress, Report, Stop};
+use dualgap::run::{Budget, Certificate, Observer, Progress, Report, Solution, Stop};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 
@@ -37,8 +37,8 @@ impl Observer for Strict {
     }
 }
 
-fn train(case: &Case, method: Method, seed: u64, budget: &Budget) -> Report<Solution> {
-    let settings = Settings { method, seed, ..Settings::default() };
+fn train(case: &Case, method: BallMethod, seed: u64, budget: &Budget) -> Report<Solution<f64>> {
+    let settings = BallSettings { method, seed, ..BallSettings::default() };
     let mut observer = Strict { radius: case.radius, before: None };
     with_problem!(case, |problem| {
         ball::train(&problem, &settings, budget, &mut observer).unwrap()
@@ -50,7 +50,7 @@ fn within(gap: f64, passes: u64) -> Budget {
 }
 
 /// Held against clarabel, to this gap.
-fn agrees(case: &Case, method: Method, gap: f64, passes: u64) -> Result<(), TestCaseError> {
+fn agrees(case: &Case, method: BallMethod, gap: f64, passes: u64) -> Result<(), TestCaseError> {
     let optimum = judge(case);
     let report = train(case, method, 0, &within(gap, passes));
     let Certificate { primal, dual, rounding_error, .. } = report.certificate;
@@ -86,52 +86,52 @@ proptest! {
 
     #[test]
     fn projected_gradient_ends_at_clarabels_optimum(case in problems(-3.0)) {
-        agrees(&case, Method::ProjectedGradient, 1e-6, 100_000)?;
+        agrees(&case, BallMethod::ProjectedGradient, 1e-6, 100_000)?;
     }
 
     #[test]
     fn projected_gradient_does_so_without_mu(case in problems(-3.0)) {
-        agrees(&Case { mu: 0.0, ..case }, Method::ProjectedGradient, 1e-6, 1_000_000)?;
+        agrees(&Case { mu: 0.0, ..case }, BallMethod::ProjectedGradient, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn away_steps_end_at_clarabels_optimum(case in problems(-3.0)) {
-        agrees(&case, Method::AwaySteps, 1e-6, 1_000_000)?;
+        agrees(&case, BallMethod::AwaySteps, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn pairwise_steps_end_at_clarabels_optimum(case in problems(-3.0)) {
-        agrees(&case, Method::Pairwise, 1e-6, 1_000_000)?;
+        agrees(&case, BallMethod::Pairwise, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn block_frank_wolfe_ends_at_clarabels_optimum(case in problems(-2.0)) {
-        agrees(&case, Method::BlockFrankWolfe, 1e-6, 1_000_000)?;
+        agrees(&case, BallMethod::BlockFrankWolfe, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn svrg_ends_at_clarabels_optimum(case in problems(-2.0)) {
-        agrees(&case, Method::Svrg, 1e-6, 1_000_000)?;
+        agrees(&case, BallMethod::Svrg, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn frank_wolfe_comes_near(case in problems(-3.0)) {
-        agrees(&case, Method::FrankWolfe, 1e-3, 1_000_000)?;
+        agrees(&case, BallMethod::FrankWolfe, 1e-3, 1_000_000)?;
     }
 
     #[test]
     fn scgs_ends_at_clarabels_optimum(case in problems(-1.0)) {
-        agrees(&case, Method::Scgs, 1e-5, 1_000_000)?;
+        agrees(&case, BallMethod::Scgs, 1e-5, 1_000_000)?;
     }
 
     #[test]
     fn storc_ends_at_clarabels_optimum(case in problems(-1.0)) {
-        agrees(&case, Method::Storc, 1e-5, 1_000_000)?;
+        agrees(&case, BallMethod::Storc, 1e-5, 1_000_000)?;
     }
 
     #[test]
     fn sliding_comes_near_without_mu(case in problems(-1.0), reduced in any::<bool>()) {
-        let method = if reduced { Method::Storc } else { Method::Scgs };
+        let method = if reduced { BallMethod::Storc } else { BallMethod::Scgs };
         agrees(&Case { mu: 0.0, radius: case.radius.min(2.0), ..case }, method, 1e-3, 1_000_000)?;
     }
 }
@@ -149,7 +149,7 @@ fn batches_of_few_examples_lead_to_the_optimum() {
     {
         let case = larger(loss);
         let optimum = judge(&case);
-        for method in [Method::Svrg, Method::Scgs, Method::Storc] {
+        for method in [BallMethod::Svrg, BallMethod::Scgs, BallMethod::Storc] {
             let report = train(&case, method, 3, &within(1e-6, 3000));
             let primal = report.certificate.primal;
             assert_eq!(report.stop, Stop::GapReached, "{method:?} {:?}", report.certificate);
@@ -161,10 +161,10 @@ fn batches_of_few_examples_lead_to_the_optimum() {
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let case = larger(ScalarLoss::SmoothHinge { width: 1.0 });
-    for method in Method::BASELINES {
+    for method in BallMethod::BASELINES {
         let run = |seed| train(&case, method, seed, &Budget::passes(12)).model;
         assert_eq!(run(1), run(1), "{method:?}");
-        let random = matches!(method, Method::Svrg | Method::Scgs | Method::Storc);
+        let random = matches!(method, BallMethod::Svrg | BallMethod::Scgs | BallMethod::Storc);
         assert_eq!(run(1) != run(2), random, "{method:?}");
     }
 }
@@ -179,8 +179,8 @@ fn a_pairwise_step_costs_its_columns_and_their_rows() {
     }
     let targets: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets, 1).unwrap();
-    let problem = Problem::l1(&rows, losses, 1e-3, 50.0, None).unwrap();
-    let settings = Settings { method: Method::Pairwise, ..Settings::default() };
+    let problem = BallProblem::l1(&rows, losses, 1e-3, 50.0, None).unwrap();
+    let settings = BallSettings { method: BallMethod::Pairwise, ..BallSettings::default() };
     let report = ball::train(&problem, &settings, &Budget::passes(20), &mut ()).unwrap();
     // Columns have four entries or so: two of them, and as many rows of two, are eight rows' worth at most.
     assert!(report.work.steps * 16 > report.work.oracle_calls, "{:?}", report.work);
@@ -194,11 +194,11 @@ fn what_cannot_be_learned_from_is_refused_or_solved() {
     empty.push_sparse(&[]);
     empty.fit_width(2);
     let targets = vec![1.0, -1.0];
-    for method in Method::BASELINES {
-        let settings = Settings { method, ..Settings::default() };
+    for method in BallMethod::BASELINES {
+        let settings = BallSettings { method, ..BallSettings::default() };
         for (mu, rows) in [(0.0, &zeros), (0.1, &zeros), (0.0, &empty), (0.1, &empty)] {
             let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-            let problem = Problem::l1(rows, losses, mu, 1.0, None).unwrap();
+            let problem = BallProblem::l1(rows, losses, mu, 1.0, None).unwrap();
             let report = ball::train(&problem, &settings, &within(1e-6, 1000), &mut ()).unwrap();
             assert!((report.certificate.primal - 0.5).abs() < 1e-6, "{method:?} {mu}");
         }

@@ -68,16 +68,16 @@ macro_rules! with_problem {
                 let losses =
                     ::dualgap::ball::PerOutput::new(loss, case.targets.clone(), c).unwrap();
                 let $problem =
-                    ::dualgap::ball::Problem::$ball(&rows, losses, case.mu, radius, weights)
+                    ::dualgap::ball::BallProblem::$ball(&rows, losses, case.mu, radius, weights)
                         .unwrap();
                 $body
             }
             $crate::balls::case::Kind::Classes(loss, c) => {
                 let labels: Vec<u32> = case.targets.iter().map(|&y| y as u32).collect();
                 let costs = ::dualgap::term::Costs::ZeroOne;
-                let losses = ::dualgap::ball::Classes::new(loss, &labels, c, &costs).unwrap();
+                let losses = ::dualgap::ball::ClassLosses::new(loss, &labels, c, &costs).unwrap();
                 let $problem =
-                    ::dualgap::ball::Problem::$ball(&rows, losses, case.mu, radius, weights)
+                    ::dualgap::ball::BallProblem::$ball(&rows, losses, case.mu, radius, weights)
                         .unwrap();
                 $body
             }

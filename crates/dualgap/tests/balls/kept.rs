@@ -5,18 +5,18 @@ use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::exact;
 use crate::common::cases;
 use dualgap::Result;
-use dualgap::ball::{self, Method, Settings, Solution};
-use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
+use dualgap::ball::{self, BallMethod, BallSettings};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, Solution};
 use proptest::prelude::*;
 
 /// With and without a centre, by the theorem, and with rows so long that gradients take over.
-fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
+fn variant(seed: u64, kind: Kind, which: usize) -> (Case, BallSettings) {
     let mut case = Case::random(seed, kind, 14, 6);
-    let mut settings = Settings { seed, ..Settings::default() };
+    let mut settings = BallSettings { seed, ..BallSettings::default() };
     match which {
         0 => case.mu = 0.0,
         1 => {
-            settings.method = Method::Pdbfw;
+            settings.method = BallMethod::Pdbfw;
             settings.constants.delta = Some(0.1);
         }
         2 => {}
@@ -26,11 +26,11 @@ fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
 }
 
 fn run(
-    (case, settings): &(Case, Settings),
+    (case, settings): &(Case, BallSettings),
     kept: Option<Checkpoint>,
     passes: u64,
     sink: Option<&mut dyn CheckpointSink>,
-) -> Result<Report<Solution>> {
+) -> Result<Report<Solution<f64>>> {
     let budget = Budget::passes(passes);
     with_problem!(case, |problem| ball::train_from(
         &problem,

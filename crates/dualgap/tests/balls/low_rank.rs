@@ -5,7 +5,7 @@
 use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::judge::judge_low_rank;
 use crate::common::cases;
-use dualgap::ball::{self, Method, Settings};
+use dualgap::ball::{self, BallMethod, BallSettings};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::term::{MulticlassLoss, ScalarLoss};
 use proptest::prelude::*;
@@ -33,9 +33,9 @@ fn problems() -> impl Strategy<Value = Case> {
     )
 }
 
-fn agrees(case: &Case, method: Method, gap: f64, passes: u64) -> Result<(), TestCaseError> {
+fn agrees(case: &Case, method: BallMethod, gap: f64, passes: u64) -> Result<(), TestCaseError> {
     let optimum = judge_low_rank(case);
-    let settings = Settings { method, ..Settings::default() };
+    let settings = BallSettings { method, ..BallSettings::default() };
     let budget = Budget { absolute: Some(gap), ..Budget::passes(passes) };
     let (certificate, stop) = with_problem!(case, trace, |problem| {
         let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
@@ -54,29 +54,29 @@ proptest! {
 
     #[test]
     fn nothing_to_tune_and_the_optimum_is_clarabels(case in problems()) {
-        agrees(&case, Method::Auto, 1e-8, 100_000)?;
+        agrees(&case, BallMethod::Auto, 1e-8, 100_000)?;
     }
 
     #[test]
     fn so_it_is_without_mu(case in problems()) {
-        agrees(&Case { mu: 0.0, ..case }, Method::Auto, 1e-6, 1_000_000)?;
+        agrees(&Case { mu: 0.0, ..case }, BallMethod::Auto, 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn linear_baselines_end_at_clarabels_optimum(case in problems(), which in 0..3_usize) {
-        let methods = [Method::ProjectedGradient, Method::BlockFrankWolfe, Method::Svrg];
+        let methods = [BallMethod::ProjectedGradient, BallMethod::BlockFrankWolfe, BallMethod::Svrg];
         agrees(&case, methods[which], 1e-6, 1_000_000)?;
     }
 
     #[test]
     fn sliding_ends_near_clarabels_optimum(case in problems(), reduced in any::<bool>()) {
-        let method = if reduced { Method::Storc } else { Method::Scgs };
+        let method = if reduced { BallMethod::Storc } else { BallMethod::Scgs };
         agrees(&case, method, 1e-5, 1_000_000)?;
     }
 
     #[test]
     fn slower_baselines_come_near(case in problems(), stochastic in any::<bool>()) {
-        let method = if stochastic { Method::StochasticFrankWolfe } else { Method::FrankWolfe };
+        let method = if stochastic { BallMethod::StochasticFrankWolfe } else { BallMethod::FrankWolfe };
         agrees(&case, method, 1e-2, 1_000_000)?;
     }
 }
@@ -106,6 +106,6 @@ fn two_cones_are_the_ball_of_two_by_two() {
 fn small_balls_are_exact() {
     for kind in [Kind::Outputs(ScalarLoss::Squared, 2), Kind::Classes(MulticlassLoss::Softmax, 2)] {
         let case = Case { radius: 0.05, mu: 1e-3, ..Case::random(3, kind, 9, 2) };
-        agrees(&case, Method::Auto, 1e-10, 10_000).unwrap();
+        agrees(&case, BallMethod::Auto, 1e-10, 10_000).unwrap();
     }
 }

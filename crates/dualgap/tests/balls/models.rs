@@ -5,7 +5,7 @@ use crate::balls::exact;
 use crate::balls::judge::judge;
 use crate::common::fits::{self, Fit};
 use crate::common::wide::Wide;
-use dualgap::ball::{Method, Settings};
+use dualgap::ball::{BallMethod, BallSettings};
 use dualgap::data::{Examples, Outputs, Scaling, Sets};
 use dualgap::dual::{self, Witness};
 use dualgap::linalg::Rows;
@@ -82,10 +82,10 @@ fn asked<'a, S: Structure<Data = Examples>>(
     structure: S,
     case: &Case,
     ball: Penalty,
-    method: Method,
+    method: BallMethod,
     budget: &Budget,
 ) -> Fit<'a, S> {
-    let settings = Settings { method, ..Settings::default() };
+    let settings = BallSettings { method, ..BallSettings::default() };
     Fit::in_ball(structure, ball, settings, budget).weighed(case.weights.clone())
 }
 
@@ -94,7 +94,7 @@ fn fit<S: Structure<Data = Examples>>(
     case: &Case,
     budget: &Budget,
 ) -> Report<Model<S>> {
-    asked(structure, case, ball(case), Method::Auto, budget).run(&examples(case)).unwrap()
+    asked(structure, case, ball(case), BallMethod::Auto, budget).run(&examples(case)).unwrap()
 }
 
 fn verify<S: Structure<Data = Examples>>(case: &Case, model: &Model<S>) -> Result<Verified> {
@@ -156,12 +156,12 @@ fn a_model_is_verified_also_after_it_was_stored() {
 
 #[test]
 fn every_method_makes_a_model_that_holds() {
-    for method in Method::BASELINES {
+    for method in BallMethod::BASELINES {
         let case = &Case::random(3, Kind::Outputs(ScalarLoss::Logistic, 1), 12, 5);
         let (logistic, budget) = (Linear::new(ScalarLoss::Logistic), Budget::passes(20));
         let fit = asked(logistic, case, ball(case), method, &budget);
         let model = fit.run(&examples(case)).unwrap().model;
-        let settings = Settings { method, ..Settings::default() };
+        let settings = BallSettings { method, ..BallSettings::default() };
         assert_eq!(model.provenance.method, Solver::Ball(settings));
         verify(case, &model).unwrap();
     }
@@ -278,7 +278,8 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
             for radius in [0.1, 1.0 / 3.0, 1.0] {
                 let ball = Penalty::l1_ball(radius, case.mu);
                 with_structure!(case, |structure| {
-                    let fit = asked(structure, &case, ball, Method::Auto, &budget).scaled(scale);
+                    let fit =
+                        asked(structure, &case, ball, BallMethod::Auto, &budget).scaled(scale);
                     let report = fit.run(&examples(&case)).unwrap();
                     assert_eq!(report.stop, Stop::GapReached);
                     verify(&case, &report.model).unwrap();
@@ -292,7 +293,7 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
 fn what_does_not_go_with_a_ball_is_refused() {
     let case = &Case::random(1, Kind::Outputs(ScalarLoss::Squared, 1), 8, 3);
     let (data, budget, squared) = (examples(case), Budget::passes(1), ScalarLoss::Squared);
-    let asked = |loss, ball| asked(Linear::new(loss), case, ball, Method::Auto, &budget);
+    let asked = |loss, ball| asked(Linear::new(loss), case, ball, BallMethod::Auto, &budget);
     let unit = Penalty::l1_ball(1.0, case.mu);
     assert!(asked(squared, unit).run(&data).is_ok());
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -316,7 +317,7 @@ fn what_does_not_go_with_a_ball_is_refused() {
     }
     let classes = Case::random(5, Kind::Classes(MulticlassLoss::Softmax, 3), 9, 4);
     let hinge = Multiclass::new(MulticlassLoss::Hinge);
-    let fit = Fit::in_ball(hinge, unit, Settings::default(), &budget);
+    let fit = Fit::in_ball(hinge, unit, BallSettings::default(), &budget);
     let error = fit.run(&examples(&classes)).unwrap_err();
     assert!(error.to_string().contains("smooth"), "{error}");
 
@@ -339,13 +340,13 @@ fn a_run_that_was_kept_goes_on_bit_for_bit_and_no_other_does() {
                 let fit = fit.resumed(resume.then_some(&*file));
                 fit.run(&examples(&case)).map(|report| report.model)
             };
-            let auto = Method::Auto;
+            let auto = BallMethod::Auto;
             let whole = run(11, 1.0, auto, false, false).unwrap();
             run(5, 1.0, auto, true, false).unwrap();
             let resumed = run(11, 1.0, auto, false, true).unwrap();
             assert_eq!((resumed.weights, resumed.witness), (whole.weights, whole.witness));
             assert!(run(11, 2.0, auto, false, true).is_err());
-            let apg = Method::ProjectedGradient;
+            let apg = BallMethod::ProjectedGradient;
             assert!(run(11, 1.0, apg, true, false).is_err());
             assert!(run(11, 1.0, apg, false, true).is_err());
         });

@@ -5,21 +5,31 @@ use crate::balls::exact;
 use crate::balls::judge::judge;
 use crate::common::cases;
 use crate::common::wide::wide;
-use dualgap::ball::{Losses, PerOutput, Problem, Table};
+use dualgap::ball::{BallProblem, BallTable, Losses, PerOutput};
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::ScalarLoss;
-use dualgap::term::ball::l1;
 use proptest::prelude::*;
 
+/// Shrinks x until plain sums have it inside.
+fn bring_inside(x: &mut [f64], radius: f64) {
+    loop {
+        let norm: f64 = x.iter().map(|x| x.abs()).sum();
+        if norm <= radius {
+            return;
+        }
+        x.iter_mut().for_each(|x| *x *= radius / norm * (1.0 - 1e-15));
+    }
+}
+
 /// A point of the ball, and dual points on the way from zero to what some predictions ask for.
-fn points<L: Losses>(problem: &Problem<Table<'_>, L>, seed: u64) -> (Vec<f64>, Vec<f64>) {
+fn points<L: Losses>(problem: &BallProblem<BallTable<'_>, L>, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let mut random = Random::new(seed);
     let mut x: Vec<f64> = (0..problem.dim()).map(|_| 2.0 * random.unit() - 1.0).collect();
     x.iter_mut().step_by(2).for_each(|x| *x = 0.0);
     let norm: f64 = x.iter().map(|x| x.abs()).sum();
     let size = problem.radius() * random.unit().max(0.1).powi(3);
     x.iter_mut().for_each(|x| *x *= size / norm.max(1e-300));
-    l1::bring_inside(&mut x, problem.radius());
+    bring_inside(&mut x, problem.radius());
     let mut a = vec![0.0; problem.len() * problem.outputs()];
     problem.predict(&x, &mut a);
     let mut alpha = a.clone();
@@ -73,7 +83,7 @@ proptest! {
         let optimum = judge(&case);
         with_problem!(&case, |problem| {
             let mut x = optimum.x[..problem.dim()].to_vec();
-            l1::bring_inside(&mut x, case.radius);
+            bring_inside(&mut x, case.radius);
             let mut a = vec![0.0; problem.len() * problem.outputs()];
             problem.predict(&x, &mut a);
             let mut alpha = a.clone();
@@ -143,16 +153,16 @@ fn predictions_by_columns_are_those_by_rows() {
 fn what_makes_no_sense_is_refused() {
     let rows = Rows::dense(&[vec![1.0], vec![2.0]]).unwrap();
     let losses = || PerOutput::new(ScalarLoss::Squared, vec![1.0, 2.0], 1).unwrap();
-    assert!(Problem::l1(&rows, losses(), 0.1, 1.0, None).is_ok());
+    assert!(BallProblem::l1(&rows, losses(), 0.1, 1.0, None).is_ok());
     for (mu, radius) in [(-0.1, 1.0), (f64::NAN, 1.0), (0.1, 0.0), (0.1, f64::INFINITY)] {
-        assert!(Problem::l1(&rows, losses(), mu, radius, None).is_err());
+        assert!(BallProblem::l1(&rows, losses(), mu, radius, None).is_err());
     }
-    assert!(Problem::l1(&rows, losses(), 0.1, 1.0, Some(&[1.0])).is_err());
+    assert!(BallProblem::l1(&rows, losses(), 0.1, 1.0, Some(&[1.0])).is_err());
     let three = PerOutput::new(ScalarLoss::Squared, vec![1.0; 3], 1).unwrap();
-    assert!(Problem::l1(&rows, three, 0.1, 1.0, None).is_err());
+    assert!(BallProblem::l1(&rows, three, 0.1, 1.0, None).is_err());
     assert!(PerOutput::new(ScalarLoss::Absolute, vec![1.0], 1).is_err());
     assert!(PerOutput::new(ScalarLoss::Logistic, vec![0.5], 1).is_err());
-    let problem = Problem::l1(&rows, losses(), 0.1, 1.0, None).unwrap();
+    let problem = BallProblem::l1(&rows, losses(), 0.1, 1.0, None).unwrap();
     assert_eq!(problem.primal(&vec![1.5]).unwrap().value, f64::INFINITY, "outside the ball");
     assert!(problem.primal(&vec![0.1, 0.1]).is_err() && problem.dual(&[0.1]).is_err());
     assert!(problem.dual(&[f64::NAN, 0.0]).is_err());

@@ -5,10 +5,11 @@ use crate::balls::judge::{judge_diagonal, judge_hull, judge_simplex};
 use crate::balls::program::Optimum;
 use crate::common::cases;
 use dualgap::ball::{
-    self, Atoms, Constants, Losses, Method, PerOutput, Problem, Settings, SmoothTerm, Solution,
+    self, Atoms, BallMethod, BallProblem, BallSettings, Losses, PerOutput, SmoothTerm,
+    TheoremConstants,
 };
 use dualgap::linalg::{Measured, Random};
-use dualgap::run::{Budget, Report, Stop};
+use dualgap::run::{Budget, Report, Solution, Stop};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -17,12 +18,12 @@ fn within(gap: f64) -> Budget {
     Budget { absolute: Some(gap), ..Budget::passes(200_000) }
 }
 
-fn settings(method: Method) -> Settings {
-    Settings { method, ..Settings::default() }
+fn settings(method: BallMethod) -> BallSettings {
+    BallSettings { method, ..BallSettings::default() }
 }
 
 /// The certificate tells the truth, and the run got as far as it was asked to.
-fn assert_agrees(report: &Report<Solution>, optimum: &Optimum, gap: f64, told: &str) {
+fn assert_agrees(report: &Report<Solution<f64>>, optimum: &Optimum, gap: f64, told: &str) {
     let now = report.certificate;
     assert!(optimum.upper - optimum.lower < 1e-6, "{told}: {optimum:?}");
     assert!(now.primal >= optimum.lower - 1e-7, "{told}: {now:?} {optimum:?}");
@@ -31,10 +32,10 @@ fn assert_agrees(report: &Report<Solution>, optimum: &Optimum, gap: f64, told: &
 }
 
 /// What a method reaches in reasonable time; what Frank-Wolfe and sliding reach falls as 1/k.
-fn reached(method: Method, mu: f64) -> f64 {
+fn reached(method: BallMethod, mu: f64) -> f64 {
     match method {
-        Method::FrankWolfe => 1e-3,
-        Method::Scgs | Method::Storc => 2e-3,
+        BallMethod::FrankWolfe => 1e-3,
+        BallMethod::Scgs | BallMethod::Storc => 2e-3,
         _ if mu == 0.0 => 1e-5,
         _ => 1e-6,
     }
@@ -57,8 +58,8 @@ proptest! {
         let optimum = judge_simplex(&case);
         with_problem!(&case, simplex, |problem| {
             let theorem = mu > 0.0 && problem.losses().conditioning().is_some();
-            let papers = theorem.then_some(Method::Pdbfw);
-            for method in [Method::Auto].into_iter().chain(papers).chain(Method::BASELINES) {
+            let papers = theorem.then_some(BallMethod::Pdbfw);
+            for method in [BallMethod::Auto].into_iter().chain(papers).chain(BallMethod::BASELINES) {
                 let gap = reached(method, mu);
                 let report = ball::train(&problem, &settings(method), &within(gap), &mut ()).unwrap();
                 assert_agrees(&report, &optimum, gap, &format!("{method:?} {mu}"));
@@ -85,13 +86,13 @@ proptest! {
         let hull = Atoms::new(&case.matrix(), &atoms).unwrap();
         let losses = PerOutput::new(loss, case.targets.clone(), 1).unwrap();
         let problem = hull.problem(losses, mu, None).unwrap();
-        let report = ball::train(&problem, &Settings::default(), &within(1e-6), &mut ()).unwrap();
+        let report = ball::train(&problem, &BallSettings::default(), &within(1e-6), &mut ()).unwrap();
         assert_agrees(&report, &optimum, 1e-6, &format!("{mu}"));
         // The objective at x = Σ λ b, which knows nothing of λ.
         let x = hull.weights(&report.model.weights);
         let free = PerOutput::new(loss, case.targets.clone(), 1).unwrap();
         let (rows, radius) = (case.matrix(), 1e6);
-        let plain = Problem::l1(&rows, free, mu, radius, None).unwrap();
+        let plain = BallProblem::l1(&rows, free, mu, radius, None).unwrap();
         let value = plain.primal(&x).unwrap();
         prop_assert!((value.value - report.certificate.primal).abs() < 1e-9, "{value:?}");
         prop_assert_eq!(problem.term().is_some(), mu > 0.0);
@@ -132,14 +133,16 @@ fn a_term_of_ones_own_ends_at_clarabels_optimum() {
         with_problem!(&case, |problem| {
             let theorem = problem.losses().conditioning().is_some();
             let problem = problem.with_term(Arc::new(Diagonal(diagonal.clone()))).unwrap();
-            let papers = theorem.then_some(Method::Pdbfw);
-            let others = [Method::Auto, Method::ProjectedGradient, Method::BlockFrankWolfe];
+            let papers = theorem.then_some(BallMethod::Pdbfw);
+            let others =
+                [BallMethod::Auto, BallMethod::ProjectedGradient, BallMethod::BlockFrankWolfe];
             for method in others.into_iter().chain(papers) {
                 let report =
                     ball::train(&problem, &settings(method), &within(1e-6), &mut ()).unwrap();
                 assert_agrees(&report, &optimum, 1e-6, &format!("{kind:?} {method:?}"));
             }
-            let refused = ball::train(&problem, &settings(Method::Svrg), &within(1e-6), &mut ());
+            let refused =
+                ball::train(&problem, &settings(BallMethod::Svrg), &within(1e-6), &mut ());
             assert!(refused.unwrap_err().to_string().contains("one's own"));
         });
     }
@@ -177,8 +180,8 @@ fn what_is_no_set_and_no_term_is_refused() {
         for bad in [vec![], vec![-1.0], vec![f64::NAN], vec![f64::INFINITY]] {
             assert!(problem.clone().with_term(Arc::new(Diagonal(bad))).is_err());
         }
-        let constants = Constants { k: Some(2), ..Constants::default() };
-        let run = Settings { constants, ..settings(Method::BlockFrankWolfe) };
+        let constants = TheoremConstants { k: Some(2), ..TheoremConstants::default() };
+        let run = BallSettings { constants, ..settings(BallMethod::BlockFrankWolfe) };
         assert!(ball::train(&problem, &run, &within(1e-3), &mut ()).is_err());
     });
 }

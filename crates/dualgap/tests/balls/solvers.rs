@@ -3,13 +3,15 @@
 use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::judge::judge;
 use crate::common::cases;
-use dualgap::ball::{self, Constants, Losses, Method, PerOutput, Problem, Settings, Table};
+use dualgap::ball::{
+    self, BallMethod, BallProblem, BallSettings, BallTable, Losses, PerOutput, TheoremConstants,
+};
 use dualgap::linalg::{Random, Rows};
-use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::run::{Budget, Certificate, Report, Solution, Stop};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 
-fn train(case: &Case, settings: &Settings, budget: &Budget) -> Report<ball::Solution> {
+fn train(case: &Case, settings: &BallSettings, budget: &Budget) -> Report<Solution<f64>> {
     with_problem!(case, |problem| ball::train(&problem, settings, budget, &mut ()).unwrap())
 }
 
@@ -18,18 +20,18 @@ fn within(gap: f64, passes: u64) -> Budget {
     Budget { absolute: Some(gap), passes: Some(passes), ..Budget::passes(passes) }
 }
 
-fn theorem(constants: Constants) -> Settings {
-    Settings { method: Method::Pdbfw, constants, ..Settings::default() }
+fn theorem(constants: TheoremConstants) -> BallSettings {
+    BallSettings { method: BallMethod::Pdbfw, constants, ..BallSettings::default() }
 }
 
 /// The constants for as many examples as there are, with a δ for losses that the theorem has none for: that of one
 /// with β/α = 1.
-fn constants<L: Losses>(problem: &Problem<Table<'_>, L>) -> Constants {
+fn constants<L: Losses>(problem: &BallProblem<BallTable<'_>, L>) -> TheoremConstants {
     let (n, largest) = (problem.len() as f64, problem.squared_norms().iter().copied());
     let curvature = 12.5 * largest.fold(0.0, f64::max) / (problem.mu() * n);
     let delta = 1.0 / (problem.losses().smoothness() + curvature);
     let missing = problem.losses().conditioning().is_none();
-    Constants { delta: missing.then_some(delta), ..Constants::default() }
+    TheoremConstants { delta: missing.then_some(delta), ..TheoremConstants::default() }
 }
 
 proptest! {
@@ -48,7 +50,7 @@ proptest! {
         (case.mu, case.radius) = (mu, 10_f64.powf(radius));
         case.weights = weighted.then(|| (0..n).map(|i| 0.2 + (i % 3) as f64).collect());
         let optimum = judge(&case);
-        let report = train(&case, &Settings::default(), &within(1e-8, 20_000));
+        let report = train(&case, &BallSettings::default(), &within(1e-8, 20_000));
         let Certificate { primal, dual, rounding_error, .. } = report.certificate;
         prop_assert!(report.stop == Stop::GapReached, "{:?} {:?}", report.stop, report.certificate);
         prop_assert!(optimum.upper - optimum.lower < 1e-6, "{optimum:?}");
@@ -69,7 +71,7 @@ proptest! {
         case.mu = 0.5;
         let optimum = judge(&case);
         let report = with_problem!(&case, |problem| {
-            let settings = theorem(Constants { eta, ..constants(&problem) });
+            let settings = theorem(TheoremConstants { eta, ..constants(&problem) });
             ball::train(&problem, &settings, &within(1e-7, 200_000), &mut ()).unwrap()
         });
         prop_assert!((report.certificate.primal - optimum.upper).abs() < 1e-6, "{:?} {optimum:?}", report.certificate);
@@ -88,7 +90,7 @@ proptest! {
             targets: copies.iter().flat_map(|&i| case.targets[i * each..][..each].to_vec()).collect(),
             ..case
         };
-        let [a, b] = [weighted, repeated].map(|case| train(&case, &Settings::default(), &within(1e-11, 20_000)));
+        let [a, b] = [weighted, repeated].map(|case| train(&case, &BallSettings::default(), &within(1e-11, 20_000)));
         prop_assert!((a.certificate.primal - b.certificate.primal).abs() < 1e-10);
         // The objective is strongly convex: μ/2‖X − X*‖² is at most the gap.
         let apart = a.model.weights.iter().zip(&b.model.weights).map(|(a, b)| (a - b).powi(2));
@@ -117,10 +119,10 @@ fn sparse(n: usize, d: usize, stored: usize, seed: u64) -> (Rows, Vec<f64>) {
 }
 
 /// Entries and selections of so many passes of both kinds of steps, for each step.
-fn touched(n: usize, d: usize, settings: Settings) -> (f64, f64) {
+fn touched(n: usize, d: usize, settings: BallSettings) -> (f64, f64) {
     let (rows, targets) = sparse(n, d, 10, 1);
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets, 1).unwrap();
-    let problem = Problem::l1(&rows, losses, 0.01, 5.0, None).unwrap();
+    let problem = BallProblem::l1(&rows, losses, 0.01, 5.0, None).unwrap();
     let budget = Budget { certify_share: 1e-9, ..Budget::passes(5) };
     let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
     let [entries, selected] =
@@ -131,17 +133,18 @@ fn touched(n: usize, d: usize, settings: Settings) -> (f64, f64) {
 
 #[test]
 fn entries_touched_in_a_step_do_not_grow_with_the_features() {
-    let fixed = theorem(Constants { s: Some(10), k: Some(5), ..Constants::default() });
-    for settings in [Settings::default(), fixed] {
+    let fixed =
+        theorem(TheoremConstants { s: Some(10), k: Some(5), ..TheoremConstants::default() });
+    for settings in [BallSettings::default(), fixed] {
         let (few, _) = touched(400, 500, settings);
         let (many, selected) = touched(400, 50_000, settings);
         assert!(many <= 1.2 * few, "{settings:?}: {few} {many}");
         assert!(selected > 0.0, "what is selected from is counted beside them");
     }
     // No more than three looks at a row of ten.
-    assert!(touched(400, 50_000, Settings::default()).0 <= 30.0);
+    assert!(touched(400, 50_000, BallSettings::default()).0 <= 30.0);
     // What is looked at to project is no more than the entries, where a pass has several for each feature.
-    let (entries, selected) = touched(4000, 5000, Settings::default());
+    let (entries, selected) = touched(4000, 5000, BallSettings::default());
     assert!(selected <= entries, "{selected} {entries}");
 }
 
@@ -150,8 +153,9 @@ fn the_logarithm_of_the_gap_is_straight() {
     for (by_theorem, mu, share) in [(false, 0.002, 0.25), (true, 1.0, 0.25)] {
         let (rows, targets) = sparse(300, 60, 8, 3);
         let losses = PerOutput::new(ScalarLoss::Logistic, targets, 1).unwrap();
-        let problem = Problem::l1(&rows, losses, mu, 3.0, None).unwrap();
-        let settings = if by_theorem { theorem(constants(&problem)) } else { Settings::default() };
+        let problem = BallProblem::l1(&rows, losses, mu, 3.0, None).unwrap();
+        let settings =
+            if by_theorem { theorem(constants(&problem)) } else { BallSettings::default() };
         let budget = Budget { certify_share: share, ..within(1e-12, 4000) };
         let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
         let points: Vec<(f64, f64)> = report
@@ -184,7 +188,8 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let case = Case::random(5, Kind::Outputs(ScalarLoss::Logistic, 3), 20, 6);
-    let run = |seed| train(&case, &Settings { seed, ..Settings::default() }, &Budget::passes(7));
+    let run =
+        |seed| train(&case, &BallSettings { seed, ..BallSettings::default() }, &Budget::passes(7));
     assert_eq!(run(1).model, run(1).model);
     assert_ne!(run(1).model, run(2).model);
 }
@@ -198,12 +203,12 @@ fn the_theorems_steps_know_what_examples_weigh() {
         let mut case = Case::random(11, kind, 6, 4);
         (case.mu, case.radius) = (0.5, 1.0);
         case.weights = Some(vec![1000.0, 0.01, 1000.0, 0.01, 1.0, 1000.0]);
-        let best = train(&case, &Settings::default(), &within(1e-9, 20_000)).certificate;
-        let report = train(&case, &theorem(Constants::default()), &within(1e-7, 20_000));
+        let best = train(&case, &BallSettings::default(), &within(1e-9, 20_000)).certificate;
+        let report = train(&case, &theorem(TheoremConstants::default()), &within(1e-7, 20_000));
         assert_eq!(report.stop, Stop::GapReached, "{:?} {best:?}", report.certificate);
         assert!((report.certificate.primal - best.primal).abs() <= 2e-7);
         // A δ of one's own is for an example of mean weight.
-        let given = theorem(Constants { delta: Some(0.5), ..Constants::default() });
+        let given = theorem(TheoremConstants { delta: Some(0.5), ..TheoremConstants::default() });
         let report = train(&case, &given, &within(1e-7, 20_000));
         assert_eq!(report.stop, Stop::GapReached, "{:?} {best:?}", report.certificate);
     }
@@ -220,7 +225,8 @@ fn for_the_theorems_steps_too_a_weight_of_two_is_a_row_twice() {
         ..case.clone()
     };
     let weighted = Case { weights: Some((0..5).map(|i| twice(i) as f64).collect()), ..case };
-    let reach = |case: &Case| train(case, &theorem(Constants::default()), &within(1e-9, 50_000));
+    let reach =
+        |case: &Case| train(case, &theorem(TheoremConstants::default()), &within(1e-9, 50_000));
     let (one, other) = (reach(&weighted), reach(&repeated));
     assert_eq!((one.stop, other.stop), (Stop::GapReached, Stop::GapReached));
     assert!((one.certificate.primal - other.certificate.primal).abs() <= 2e-9);
@@ -235,15 +241,15 @@ fn losses_without_a_constant_need_one_for_the_theorems_steps() {
         let case = Case { mu: 0.5, ..Case::random(2, kind, 5, 3) };
         with_problem!(&case, |problem| {
             let run = |of| ball::train(&problem, &theorem(of), &Budget::passes(2), &mut ());
-            let none = Constants::default();
+            let none = TheoremConstants::default();
             let missing = problem.losses().conditioning().is_none();
-            let some = Constants { k: Some(2), eta: Some(0.3), ..none };
+            let some = TheoremConstants { k: Some(2), eta: Some(0.3), ..none };
             assert_eq!(run(none).is_err(), missing, "{kind:?}");
             assert_eq!(run(some).is_err(), missing, "k and eta are not all");
             if missing {
                 assert!(run(none).unwrap_err().to_string().contains("delta"));
             }
-            assert!(run(Constants { delta: Some(0.1), ..none }).is_ok());
+            assert!(run(TheoremConstants { delta: Some(0.1), ..none }).is_ok());
         });
     }
 }
@@ -251,13 +257,13 @@ fn losses_without_a_constant_need_one_for_the_theorems_steps() {
 #[test]
 fn constants_that_make_no_sense_are_refused() {
     let case = Case::random(1, Kind::Outputs(ScalarLoss::Squared, 1), 4, 3);
-    let none = Constants::default();
+    let none = TheoremConstants::default();
     for bad in [
-        Constants { s: Some(0), ..none },
-        Constants { k: Some(0), ..none },
-        Constants { eta: Some(0.0), ..none },
-        Constants { eta: Some(1.1), ..none },
-        Constants { delta: Some(f64::NAN), ..none },
+        TheoremConstants { s: Some(0), ..none },
+        TheoremConstants { k: Some(0), ..none },
+        TheoremConstants { eta: Some(0.0), ..none },
+        TheoremConstants { eta: Some(1.1), ..none },
+        TheoremConstants { delta: Some(f64::NAN), ..none },
     ] {
         with_problem!(&case, |problem| {
             assert!(ball::train(&problem, &theorem(bad), &Budget::passes(1), &mut ()).is_err());
@@ -285,7 +291,7 @@ fn data_that_nobody_would_wish_for_are_no_trouble() {
                     let budget = Budget::passes(5);
                     // An error says why; it is no panic, and no certificate is claimed.
                     if let Ok(report) =
-                        ball::train(&problem, &Settings::default(), &budget, &mut ())
+                        ball::train(&problem, &BallSettings::default(), &budget, &mut ())
                     {
                         assert!(report.certificate.gap() >= -report.certificate.rounding_error);
                     } else {
@@ -306,12 +312,12 @@ fn long_rows_and_wide_balls_are_solved_too() {
             case.rows.iter_mut().flatten().for_each(|x| *x *= scale);
             (case.mu, case.radius) = (mu, radius);
             let budget = Budget { passes: Some(3000), ..Budget::relative(1e-2) };
-            let report = train(&case, &Settings::default(), &budget);
+            let report = train(&case, &BallSettings::default(), &budget);
             let told = format!("{kind:?} {scale} {radius}: {:?}", report.certificate);
             // Of an optimum of zero no share can be reached.
             assert!(report.stop == Stop::GapReached || report.certificate.primal < 1e-3, "{told}");
-            let method = Method::ProjectedGradient;
-            let other = train(&case, &Settings { method, ..Settings::default() }, &budget);
+            let method = BallMethod::ProjectedGradient;
+            let other = train(&case, &BallSettings { method, ..BallSettings::default() }, &budget);
             assert!(other.certificate.dual <= report.certificate.primal * (1.0 + 1e-9), "{told}");
             assert!(report.certificate.dual <= other.certificate.primal * (1.0 + 1e-9), "{told}");
         }

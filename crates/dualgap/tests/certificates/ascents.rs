@@ -1,10 +1,8 @@
 //! Steps that take weight from corners never lower the dual value either, with the oracle or without.
 
 use crate::common::{Kind, Small, with_blocks, with_oracle};
-use dualgap::dual::{
-    self, Cache, Direction, Engine, Mixture, Problem, Sampling, Settings, Solution,
-};
-use dualgap::run::{Budget, Quota, Report, Solver, Stop};
+use dualgap::dual::{self, Cache, Direction, Engine, Mixture, Problem, Sampling, Settings};
+use dualgap::run::{Budget, Quota, Report, Solution, Solver, Stop};
 use dualgap::structure::{MulticlassBlocks, OracleBlocks};
 use dualgap::term::{Costs, L2, Regulariser};
 

@@ -6,11 +6,11 @@ use crate::common::explicit::{Corner, Explicit, dot};
 use crate::common::quadratic::{Bracket, optimum};
 use crate::common::wide::Wide;
 use crate::common::{calls, cases};
-use dualgap::dual::{self, Method, Settings, Solution};
+use dualgap::dual::{self, Algorithm, Blocks, Settings};
 use dualgap::linalg::{Accumulate, Random};
 use dualgap::methods::{cutting_plane, subgradient};
-use dualgap::run::{Budget, Report, Stop};
-use dualgap::structure::{self, Bound, Decoded, Oracle, OracleBlocks};
+use dualgap::run::{Budget, Report, Solution, Stop};
+use dualgap::structure::{Bound, Decoded, Oracle, OracleBlocks};
 use dualgap::term::Regulariser;
 use dualgap::{Error, Result};
 use proptest::prelude::*;
@@ -103,11 +103,11 @@ fn exact(output: usize) -> Decoded<usize> {
     Decoded { output, bound: Bound::Exact }
 }
 
-type Outcome = Result<Report<Solution<structure::own::OraclePoint<usize>>>>;
+type Outcome = Result<Report<Solution<<OracleBlocks<'static, Listed<'static>> as Blocks>::Point>>>;
 
 fn train(
     menus: &[(Menu, usize)],
-    method: Method,
+    method: Algorithm,
     budget: &Budget,
     say: impl Fn(&[f64]) -> Decoded<usize> + Sync,
 ) -> Outcome {
@@ -117,7 +117,7 @@ fn train(
     dual::train(&blocks, &settings, budget, &mut ())
 }
 
-const METHODS: [Method; 2] = [Method::Bcfw, Method::Fw];
+const METHODS: [Algorithm; 2] = [Algorithm::Bcfw, Algorithm::Fw];
 
 fn holds<M>(report: &Report<M>, bracket: Bracket) -> bool {
     let c = report.certificate;
@@ -178,7 +178,7 @@ fn an_output_called_the_best_although_the_truth_is_better_is_an_error() {
 // The methods beside the engine compare an oracle's claims with what it has found before, too.
 #[test]
 fn subgradients_and_cutting_planes_catch_an_oracle_that_lies_to_the_certificate() {
-    let ways = [subgradient::Method::Stochastic, subgradient::Method::Batch];
+    let ways = [subgradient::SubgradientMethod::Stochastic, subgradient::SubgradientMethod::Batch];
     let slacks = [cutting_plane::Slacks::One, cutting_plane::Slacks::Each];
     for seed in 0..12 {
         let menus = menus(seed);
@@ -192,11 +192,14 @@ fn subgradients_and_cutting_planes_catch_an_oracle_that_lies_to_the_certificate(
             let blocks = OracleBlocks::new(&oracle, &menus).unwrap();
             let (plain, budget) = (Regulariser::PLAIN, calls(60));
             let outcome = if way < 2 {
-                let settings =
-                    subgradient::Settings { method: ways[way], threads: 1, ..Default::default() };
+                let settings = subgradient::SubgradientSettings {
+                    method: ways[way],
+                    threads: 1,
+                    ..Default::default()
+                };
                 subgradient::train(&blocks, LAMBDA, plain, None, &settings, &budget, &mut ())
             } else {
-                let settings = cutting_plane::Settings {
+                let settings = cutting_plane::CuttingPlaneSettings {
                     slacks: slacks[way - 2],
                     threads: 1,
                     ..Default::default()
@@ -221,7 +224,7 @@ proptest! {
     ) {
         let menus = menus(seed);
         let asked = AtomicU64::new(0);
-        let outcome = train(&menus, Method::Bcfw, &calls(steps), |scores| {
+        let outcome = train(&menus, Algorithm::Bcfw, &calls(steps), |scores| {
             let honest = asked.fetch_add(1, Ordering::Relaxed) < steps;
             exact(if honest { best(scores) } else { 0 })
         });
@@ -235,7 +238,7 @@ proptest! {
         looseness in 0.01..1.0_f64,
         fw in any::<bool>(),
     ) {
-        let method = if fw { Method::Fw } else { Method::Bcfw };
+        let method = if fw { Algorithm::Fw } else { Algorithm::Bcfw };
         let menus = menus(seed);
         let budget = Budget { passes: Some(60), ..Budget::relative(1e-6) };
         let report = train(&menus, method, &budget, |scores| {
@@ -255,7 +258,7 @@ proptest! {
     fn an_oracle_that_finds_little_but_bounds_it_truly_is_certified(seed in 0..1000_u64) {
         let menus = menus(seed);
         let lot = AtomicU64::new(seed);
-        let report = train(&menus, Method::Bcfw, &Budget::passes(40), |scores| {
+        let report = train(&menus, Algorithm::Bcfw, &Budget::passes(40), |scores| {
             let draw = lot.fetch_add(1, Ordering::Relaxed);
             let output = Random::new(draw).below(scores.len());
             Decoded { output, bound: Bound::AtMost(scores[best(scores)]) }
@@ -268,7 +271,7 @@ proptest! {
     #[test]
     fn an_oracle_that_hides_an_output_has_the_problem_without_it_certified(seed in 0..1000_u64) {
         let menus = menus(seed);
-        let report = train(&menus, Method::Bcfw, &Budget::relative(1e-2), |scores| {
+        let report = train(&menus, Algorithm::Bcfw, &Budget::relative(1e-2), |scores| {
             exact(best(&scores[..3]))
         }).unwrap();
         prop_assert!(holds(&report, optimum(&explicit(&menus, 3))));

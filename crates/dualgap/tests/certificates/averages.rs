@@ -4,7 +4,7 @@
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, small, with_blocks};
-use dualgap::dual::{Average, Method, Problem, Sampling, Settings, Step};
+use dualgap::dual::{Algorithm, Average, Problem, Sampling, Settings, Step};
 use dualgap::term::L2;
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
 
 /// Runs with every average and compares with the average of all iterates.
 fn check(small: &Small, base: &Settings, steps: u64) {
-    let per_step = if base.method == Method::Fw { small.len() as u64 } else { 1 };
+    let per_step = if base.method == Algorithm::Fw { small.len() as u64 } else { 1 };
     let iterate = |t: u64| {
         let settings = Settings { average: Average::None, ..base.clone() };
         small.train(&settings, &calls(t * per_step)).model.weights
@@ -82,7 +82,7 @@ fn every_way_to_step_is_averaged_alike() {
     for (seed, kind) in Kind::all(3).into_iter().enumerate() {
         let mut small = Small::random(seed as u64 + 10, kind, 5, 3, 3);
         small.weights = Some(vec![1.0, 0.5, 2.0, 1.5, 1.0]);
-        for method in [Method::Bcfw, Method::Fw] {
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
             for step in [Step::LineSearch, Step::Predefined] {
                 for sampling in [Sampling::Uniform, Sampling::Cyclic] {
                     for batch in [1, 3] {

@@ -5,14 +5,14 @@ use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, with_blocks};
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
-use dualgap::dual::{self, Method, Problem, Settings};
+use dualgap::dual::{self, Algorithm, Problem, Settings};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Stop};
 use dualgap::structure;
 use dualgap::structure::{ChainBlocks, Hamming, MulticlassBlocks, OracleBlocks};
 use dualgap::term::{Costs, L2};
 
-const METHODS: [Method; 2] = [Method::Bcfw, Method::Fw];
+const METHODS: [Algorithm; 2] = [Algorithm::Bcfw, Algorithm::Fw];
 
 /// Two classes and one feature, which the third example does not have.
 fn one_without_features(sparse: bool) -> Small {

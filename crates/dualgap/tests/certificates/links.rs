@@ -5,9 +5,9 @@ use crate::common::explicit::{Corner, Explicit};
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, small, with_blocks};
-use dualgap::dual::{self, Average, Method, Mixture, Problem, Settings, Solution, Step};
-use dualgap::linalg::{Measured, Sum, sum::squared_norm};
-use dualgap::run::{Budget, Report, Stop};
+use dualgap::dual::{self, Algorithm, Average, Mixture, Problem, Settings, Step};
+use dualgap::linalg::{Measured, Sum, squared_norm};
+use dualgap::run::{Budget, Report, Solution, Stop};
 use dualgap::term::Link;
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ fn v_of(small: &Small, s: f64, points: &[Mixture]) -> Vec<f64> {
 /// Every method, step and average.
 fn ways(small: &Small) -> Vec<Settings> {
     let mut ways = Vec::new();
-    for method in [Method::Bcfw, Method::Fw] {
+    for method in [Algorithm::Bcfw, Algorithm::Fw] {
         for step in [Step::LineSearch, Step::Predefined] {
             for average in [Average::None, Average::Weighted, Average::Suffix] {
                 ways.push(Settings { method, step, average, ..small.settings() });
@@ -93,9 +93,9 @@ proptest! {
     // g is 1-strongly convex, so the step that is exact for ½‖w‖² is safe for it.
     #[test]
     fn a_line_search_never_lowers_the_dual(small in small(), s in 0.01..2.0_f64) {
-        for method in [Method::Bcfw, Method::Fw] {
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
             let settings = Settings { method, ..small.settings() };
-            let per_step = if method == Method::Fw { small.len() as u64 } else { 1 };
+            let per_step = if method == Algorithm::Fw { small.len() as u64 } else { 1 };
             let mut before = f64::NEG_INFINITY;
             for k in 0..20 {
                 let c = train(&small, s, &settings, &calls(k * per_step)).certificate;
@@ -127,7 +127,7 @@ proptest! {
             let settings = Settings { method, ..small.settings() };
             train(&small, s, &settings, &Budget::passes(300))
         };
-        let (a, b) = (run(Method::Bcfw), run(Method::Fw));
+        let (a, b) = (run(Algorithm::Bcfw), run(Algorithm::Fw));
         let error = a.certificate.rounding_error + b.certificate.rounding_error;
         prop_assert!(a.certificate.dual <= b.certificate.primal + error);
         prop_assert!(b.certificate.dual <= a.certificate.primal + error);

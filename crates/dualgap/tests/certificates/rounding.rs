@@ -3,7 +3,7 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
-use dualgap::dual::{Average, Blocks, Method, Mixture, Problem, Settings};
+use dualgap::dual::{Algorithm, Average, Blocks, Mixture, Problem, Settings};
 use dualgap::linalg::{Accumulate, CompensatedVec, Measured, Random, Row};
 use dualgap::run::Budget;
 use dualgap::structure::{self, Bound, Decoded, Hamming, Oracle, OracleBlocks};
@@ -104,7 +104,7 @@ proptest! {
         let small = Small { lambda: small.lambda * scale * scale, ..small.scaled(scale) };
         let small = with_other_pairs(small, of_pairs);
         let settings = Settings {
-            method: if fw { Method::Fw } else { Method::Bcfw },
+            method: if fw { Algorithm::Fw } else { Algorithm::Bcfw },
             average: if averaged { Average::Weighted } else { Average::None },
             ..small.settings()
         };

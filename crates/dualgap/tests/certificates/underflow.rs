@@ -5,7 +5,6 @@ use crate::common::far::{Far, far};
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
 use dualgap::ball::trace::{Features, Map, Matrices, Proving, Sampled};
 use dualgap::ball::{self, PerOutput};
-use dualgap::dual::problem::masses;
 use dualgap::dual::{Mixture, Problem, Settings, reach};
 use dualgap::linalg::{LowRank, Measured, Rows};
 use dualgap::run::{Budget, Certificate, Stop};
@@ -278,7 +277,7 @@ proptest! {
         let x = all(&x, radius / 8.0);
         let data = Rows::dense(&rows).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-        let problem = ball::Problem::l1(&data, losses, mu, radius, None).unwrap();
+        let problem = ball::BallProblem::l1(&data, losses, mu, radius, None).unwrap();
         let plain = Plain { loss: ScalarLoss::Squared, rows, targets, lambda: mu, l1: 0.0 };
         let primal = problem.primal(&x).unwrap();
         prop_assert!(is_within(primal, plain.primal(&x)), "{primal:?} {:?}", plain.primal(&x));
@@ -359,7 +358,7 @@ fn check_trace(
     alpha: &[f64],
     (exact_primal, exact_dual): (Far, Far),
 ) -> Result<(), TestCaseError> {
-    let problem = ball::Problem::new(map, losses, mu, radius, None).unwrap();
+    let problem = ball::BallProblem::new(map, losses, mu, radius, None).unwrap();
     let primal = problem.primal(x).unwrap();
     prop_assert!(is_within(primal, exact_primal), "{primal:?} {exact_primal:?}");
     for tight in [true, false] {
@@ -417,14 +416,6 @@ fn an_optimum_of_zero_is_still_exact() {
             assert_eq!((certificate.gap(), certificate.rounding_error), (0.0, 0.0), "{loss:?}");
         }
     }
-}
-
-#[test]
-fn sample_weights_that_vanish_beside_the_others_are_refused() {
-    let error = masses(2, Some(&[1e-200, 1e150])).unwrap_err().to_string();
-    assert!(error.contains("sample weight 1"), "{error}");
-    assert_eq!(masses(2, Some(&[0.0, 1e150])).unwrap(), [0.0, 1.0]);
-    assert_eq!(masses(2, Some(&[5e-324, 5e-324])).unwrap(), [0.5, 0.5]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic, of, small, ways, with_blocks};
-use dualgap::dual::{Method, Problem, Settings, Witness};
+use dualgap::dual::{Algorithm, Problem, Settings, Witness};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::term::L2;
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ proptest! {
         fw in any::<bool>(),
         k in 1_u64..40,
     ) {
-        let method = if fw { Method::Fw } else { Method::Bcfw };
+        let method = if fw { Algorithm::Fw } else { Algorithm::Bcfw };
         let report = small.train(&Settings { method, ..small.settings() }, &calls(k));
         let (problem, w) = (small.explicit(), &report.model.weights);
         let alpha = small.distributions(&report.model.points);

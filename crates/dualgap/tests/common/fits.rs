@@ -1,13 +1,12 @@
 //! Fits as tests ask for them: a structure, the settings of the engine field by field, and what a run is given beside.
 
-use dualgap::Result;
-use dualgap::ball;
 use dualgap::data::{DataSet, Scaling};
 use dualgap::dual::Settings;
 use dualgap::run::{Budget, Observer, Report};
 use dualgap::structure::{Choice, Linear, Multiclass, Structure};
 use dualgap::task::{Checkpoints, DualMethod, Keep, Method, Model, Plan, Resume, Task};
 use dualgap::term::{Penalty, Regulariser, ScalarLoss};
+use dualgap::{Result, ball};
 use std::path::Path;
 
 /// The penalty of a λ and a regulariser as the engine has them.
@@ -64,7 +63,12 @@ impl<'a, S: Structure> Fit<'a, S> {
     }
 
     /// A run in a ball.
-    pub fn in_ball(structure: S, ball: Penalty, settings: ball::Settings, budget: &Budget) -> Self {
+    pub fn in_ball(
+        structure: S,
+        ball: Penalty,
+        settings: ball::BallSettings,
+        budget: &Budget,
+    ) -> Self {
         let plan = Plan { method: settings.into(), ..Plan::new(budget.clone()) };
         Self { task: Task::new(structure, ball), plan, weights: None }
     }

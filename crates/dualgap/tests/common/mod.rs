@@ -18,10 +18,10 @@ pub mod wide;
 
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{
-    Acceleration, Average, Cache, Direction, Method, Mixture, Sampling, Settings, Solution, Step,
+    Acceleration, Algorithm, Average, Cache, Direction, Mixture, Sampling, Settings, Step,
 };
 use dualgap::linalg::{Random, Rows};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::Hamming;
 use dualgap::term::Costs;
 use explicit::{Corner, Explicit};
@@ -94,8 +94,7 @@ macro_rules! with_oracle {
             $crate::common::Kind::Chain(hamming) => {
                 let data = $small.sequences();
                 let layout =
-                    ::dualgap::structure::chain::Layout::new($small.width(), $small.labels)
-                        .unwrap();
+                    ::dualgap::structure::ChainLayout::new($small.width(), $small.labels).unwrap();
                 let layout = layout.with_pairs($small.pairs());
                 let $oracle = ::dualgap::structure::ChainOracle::new(layout, *hamming);
                 let $examples: Vec<_> =
@@ -471,7 +470,7 @@ pub fn generic() -> impl Strategy<Value = Small> {
 
 /// Every way to run, to be given λ and weights by [`of`].
 pub fn ways() -> impl Strategy<Value = Settings> {
-    let method = prop_oneof![Just(Method::Bcfw), Just(Method::Fw)];
+    let method = prop_oneof![Just(Algorithm::Bcfw), Just(Algorithm::Fw)];
     let step = prop_oneof![Just(Step::LineSearch), Just(Step::Predefined)];
     let sampling = prop_oneof![
         Just(Sampling::Permuted),
@@ -497,7 +496,7 @@ pub fn ways() -> impl Strategy<Value = Settings> {
             let way =
                 Settings { method, step, sampling, average, batch, seed, ..Settings::plain() };
             let way = Settings { shrinking, ..way };
-            if method == Method::Fw || step == Step::Predefined {
+            if method == Algorithm::Fw || step == Step::Predefined {
                 return way; // all else would be refused
             }
             Settings { direction, cache, acceleration, ..way }

@@ -7,7 +7,7 @@
 
 use super::explicit::{Explicit, dot};
 use dualgap::linalg::Measured;
-use dualgap::methods::product::{Direction, Objective, Point, Product, Set, Simplex};
+use dualgap::methods::product::{BlockDirection, Objective, Point, Product, Set, Simplex};
 use std::cell::OnceCell;
 
 /// f, with w = Aα as the image.
@@ -122,7 +122,7 @@ impl Objective for StructuralDual {
         }
     }
 
-    fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
+    fn curvature(&self, direction: &BlockDirection<'_>) -> Option<f64> {
         Some(self.lambda * dot(direction.image(), direction.image()))
     }
 

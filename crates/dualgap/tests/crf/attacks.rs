@@ -2,9 +2,7 @@ use super::{fit, sequences};
 use dualgap::dual::Settings;
 use dualgap::methods::newton;
 use dualgap::run::Budget;
-use dualgap::structure::chain::Beam;
-use dualgap::structure::own::Rescaling;
-use dualgap::structure::{Chain, Kernelised};
+use dualgap::structure::{Beam, Chain, Kernelised, Rescaling};
 use dualgap::task::{DualMethod, Method, Plan, Task};
 use dualgap::term::{KernelFunction, Penalty};
 
@@ -65,7 +63,7 @@ fn what_is_for_the_hinge_is_refused() {
     let slack = Chain::crf().rescaled(Rescaling::Slack);
     assert!(refused(slack, ridge, Method::Auto).contains("log-loss"));
     assert!(refused(Chain::crf(), Penalty::lasso(0.1), Method::Auto).contains("log-loss"));
-    for method in [DualMethod::plain().into(), newton::Settings::default().into()] {
+    for method in [DualMethod::plain().into(), newton::NewtonSettings::default().into()] {
         assert!(refused(Chain::crf(), ridge, method).contains("one solver"));
     }
     assert!(Settings::default().handover, "which tells the default apart");

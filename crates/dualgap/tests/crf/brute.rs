@@ -150,7 +150,9 @@ fn marginals_and_the_probabilities_of_sequences_are_those_of_all_labelings() {
             weights += data.weights().unwrap()[i] * data.truth(i).len() as f64;
         }
         assert_eq!(row, table.len());
-        let dualgap::structure::Evaluation::Labels(found) = model.evaluate(&data).unwrap() else {
+        let dualgap::structure::evaluation::Evaluation::Labels(found) =
+            model.evaluate(&data).unwrap()
+        else {
             panic!("chains have labels")
         };
         assert!((found.figures().log_loss.unwrap() - loss / weights).abs() < 1e-12);

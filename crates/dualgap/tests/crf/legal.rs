@@ -3,8 +3,7 @@
 use dualgap::data::{Scheme, Sequences};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::Budget;
-use dualgap::structure::chain::Beam;
-use dualgap::structure::{Chain, Hamming, Rescaling};
+use dualgap::structure::{Beam, Chain, Hamming, Rescaling};
 use dualgap::task::{Model, Plan, Task};
 use dualgap::term::Penalty;
 

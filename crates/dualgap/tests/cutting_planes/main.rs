@@ -9,22 +9,26 @@ mod runs;
 use crate::common::explicit::{Explicit, dot};
 use crate::common::{Small, with_blocks};
 use dualgap::Result;
-use dualgap::dual::{Mixture, Solution};
+use dualgap::dual::Mixture;
 use dualgap::linalg::Accumulate;
-use dualgap::methods::cutting_plane::{self, Settings, Slacks};
-use dualgap::run::{Budget, Report};
+use dualgap::methods::cutting_plane::{self, CuttingPlaneSettings, Slacks};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::{Bound, Decoded, Oracle, OracleBlocks, Rescaling};
 use dualgap::term::Regulariser;
 use std::sync::Mutex;
 
 pub const BOTH: [Slacks; 2] = [Slacks::One, Slacks::Each];
 
-pub fn of(slacks: Slacks) -> Settings {
-    Settings { slacks, threads: 1, ..Settings::default() }
+pub fn of(slacks: Slacks) -> CuttingPlaneSettings {
+    CuttingPlaneSettings { slacks, threads: 1, ..CuttingPlaneSettings::default() }
 }
 
 /// Trains a small problem by its own blocks.
-pub fn train(small: &Small, settings: &Settings, budget: &Budget) -> Report<Solution<Mixture>> {
+pub fn train(
+    small: &Small,
+    settings: &CuttingPlaneSettings,
+    budget: &Budget,
+) -> Report<Solution<Mixture>> {
     let (lambda, weights) = (small.lambda, small.weights.as_deref());
     with_blocks!(small, |blocks| {
         let plain = Regulariser::PLAIN;
@@ -66,7 +70,12 @@ impl<'a> Brute<'a> {
     }
 
     /// Trains by this oracle; the masses of the problem are the sample weights.
-    pub fn train(&self, form: Rescaling, settings: &Settings, budget: &Budget) -> Report<Vec<f64>> {
+    pub fn train(
+        &self,
+        form: Rescaling,
+        settings: &CuttingPlaneSettings,
+        budget: &Budget,
+    ) -> Report<Vec<f64>> {
         let examples = self.examples();
         let blocks = OracleBlocks::new(self, &examples).unwrap().rescaled(form);
         let weights: Vec<f64> = self.problem.masses.iter().map(|mass| mass.float()).collect();

@@ -3,9 +3,9 @@
 use super::{BOTH, of, train};
 use crate::common::quadratic::optimum;
 use crate::common::{Kind, Small};
-use dualgap::dual::{Begin, Mixture, Solution};
-use dualgap::methods::cutting_plane::{self, Settings, Slacks};
-use dualgap::run::{Budget, InMemory, Report};
+use dualgap::dual::{Begin, Mixture};
+use dualgap::methods::cutting_plane::{self, CuttingPlaneSettings, Slacks};
+use dualgap::run::{Budget, InMemory, Report, Solution};
 use dualgap::structure::{ChainBlocks, Hamming};
 use dualgap::term::{Free, Regulariser};
 use dualgap::{Error, Result};
@@ -18,7 +18,7 @@ fn chain() -> Small {
 
 fn run(
     small: &Small,
-    settings: &Settings,
+    settings: &CuttingPlaneSettings,
     begin: Begin<Mixture>,
     budget: &Budget,
     memory: &mut InMemory,
@@ -51,7 +51,7 @@ fn parts(report: &Report<Solution<Mixture>>) -> (Vec<f64>, Entries) {
 fn a_run_resumes_bit_for_bit() {
     let small = chain();
     for slacks in BOTH {
-        let settings = Settings { seed: 5, ..of(slacks) };
+        let settings = CuttingPlaneSettings { seed: 5, ..of(slacks) };
         let go = |begin, passes: u64, memory: &mut InMemory| {
             run(&small, &settings, begin, &Budget::passes(passes), memory).unwrap()
         };
@@ -119,7 +119,9 @@ fn a_state_of_another_problem_is_refused() {
 fn the_number_of_threads_changes_nothing() {
     let small = chain();
     for slacks in BOTH {
-        let on = |threads| train(&small, &Settings { threads, ..of(slacks) }, &Budget::passes(15));
+        let on = |threads| {
+            train(&small, &CuttingPlaneSettings { threads, ..of(slacks) }, &Budget::passes(15))
+        };
         let (one, three) = (on(1), on(3));
         assert_eq!(parts(&one), parts(&three));
         assert_eq!(one.certificate, three.certificate);
@@ -179,7 +181,7 @@ fn what_does_not_go_with_cutting_planes_is_refused() {
     let blocks = ChainBlocks::new(&data, Hamming::Normalized).unwrap();
     let free = Some(Free { column: 0, bound: 1.0 });
     let go = |lambda: f64, regulariser, weights: Option<&[f64]>| {
-        let (settings, budget) = (Settings::default(), Budget::passes(1));
+        let (settings, budget) = (CuttingPlaneSettings::default(), Budget::passes(1));
         cutting_plane::train(&blocks, lambda, regulariser, weights, &settings, &budget, &mut ())
             .map(|_| ())
     };

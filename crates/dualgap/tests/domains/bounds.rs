@@ -4,7 +4,7 @@ use crate::common::cases;
 use crate::domains::quadratics::Quadratic;
 use dualgap::linalg::Measured;
 use dualgap::methods::product::{
-    Bound, FrankWolfe, Objective, Point, Product, Query, Set, Settings, Simplex, minimise,
+    FrankWolfe, Minimum, Objective, Point, Product, ProductSettings, Query, Set, Simplex, minimise,
 };
 use dualgap::run::{Basis, Budget, Solver, Stop};
 use dualgap::{Error, Result};
@@ -44,7 +44,7 @@ struct Told {
     simplex: Simplex,
     /// How many coordinates the oracle looks at.
     looks: usize,
-    bound: fn(&Query<'_>, f64) -> Bound,
+    bound: fn(&Query<'_>, f64) -> Minimum,
     nu: f64,
 }
 
@@ -61,7 +61,7 @@ impl Set for Told {
         self.simplex.start(x);
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         let mut seen = query.gradient.to_vec();
         seen[self.looks..].fill(f64::INFINITY);
         self.simplex.minimise(&Query { gradient: &seen, ..*query }, corner)?;
@@ -78,7 +78,7 @@ impl Set for Told {
     }
 }
 
-fn told(looks: usize, nu: f64, bound: fn(&Query<'_>, f64) -> Bound) -> Product<Quadratic, Told> {
+fn told(looks: usize, nu: f64, bound: fn(&Query<'_>, f64) -> Minimum) -> Product<Quadratic, Told> {
     let set = || Told { simplex: Simplex::new(3, 1.0).unwrap(), looks, bound, nu };
     Product::new(Quadratic::random(7, 9, 4), vec![set(), set(), set()]).unwrap()
 }
@@ -86,13 +86,13 @@ fn told(looks: usize, nu: f64, bound: fn(&Query<'_>, f64) -> Bound) -> Product<Q
 #[test]
 fn a_lower_bound_serves_as_well_as_an_exact_oracle() {
     let least = |query: &Query<'_>, _| {
-        Bound::AtLeast(query.gradient.iter().copied().fold(f64::INFINITY, f64::min))
+        Minimum::AtLeast(query.gradient.iter().copied().fold(f64::INFINITY, f64::min))
     };
     let budget = Budget { absolute: Some(1e-3), ..Budget::passes(5000) };
     for looks in [3, 2] {
         // With two of three coordinates the oracle never finds some corners, and the bound says so.
         let problem = told(looks, 1.0, least);
-        let report = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+        let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap();
         let optimum = problem.objective().minimum(&[3; 3]);
         assert!(report.certificate.certified && report.certificate.dual <= optimum + 1e-8);
         assert_eq!(report.certificate.basis, Basis::Bounds);
@@ -102,9 +102,9 @@ fn a_lower_bound_serves_as_well_as_an_exact_oracle() {
 
 #[test]
 fn an_oracle_that_knows_nothing_makes_a_run_uncertified() {
-    let problem = told(3, 1.0, |_, _| Bound::Unknown);
+    let problem = told(3, 1.0, |_, _| Minimum::Unknown);
     let budget = Budget { absolute: Some(1.0), ..Budget::passes(200) };
-    let report = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap();
     assert!(!report.certificate.certified && report.certificate.gap_bound() == f64::INFINITY);
     assert_eq!(report.stop, Stop::PassLimit, "no tolerance is reached without a certificate");
     assert!(report.history.iter().all(|progress| progress.gap.is_none()));
@@ -115,8 +115,8 @@ fn an_oracle_that_knows_nothing_makes_a_run_uncertified() {
 
 #[test]
 fn a_promised_share_loosens_the_certificate_by_that_share() {
-    let exact = told(3, 1.0, |_, _| Bound::Exact);
-    let promised = told(3, 0.25, |_, _| Bound::Approximate);
+    let exact = told(3, 1.0, |_, _| Minimum::Exact);
+    let promised = told(3, 0.25, |_, _| Minimum::Approximate);
     let x = vec![0.2, 0.3, 0.5, 1.0, 0.0, 0.0, 0.0, 0.5, 0.5];
     let (exact, promised) =
         (exact.certificate(x.clone()).unwrap(), promised.certificate(x).unwrap());
@@ -130,15 +130,15 @@ fn a_promised_share_loosens_the_certificate_by_that_share() {
 fn what_an_oracle_cannot_have_found_is_an_error() {
     let failure = |problem: Product<Quadratic, Told>| -> String {
         let budget = Budget { absolute: Some(1e-6), ..Budget::passes(300) };
-        let error = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap_err();
+        let error = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap_err();
         assert!(matches!(error, Error::Unsound { .. }));
         error.to_string()
     };
     // A bound that is larger than what was found.
-    let message = failure(told(3, 1.0, |_, found| Bound::AtLeast(found + 0.1)));
+    let message = failure(told(3, 1.0, |_, found| Minimum::AtLeast(found + 0.1)));
     assert!(message.contains("no inner product is below"), "{message}");
     // Exact, it says, and looks at the first coordinate only; the start of another oracle was better.
-    let problem = told(1, 1.0, |_, _| Bound::Exact);
+    let problem = told(1, 1.0, |_, _| Minimum::Exact);
     let mut best = vec![0.0; 9];
     let gradients = Quadratic::random(7, 9, 4).linear;
     for block in 0..3 {
@@ -172,7 +172,7 @@ impl Set for Escaping {
         self.0.start(x);
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         let bound = self.0.minimise(query, corner);
         corner.iter_mut().for_each(|s| *s *= self.1);
         bound
@@ -209,7 +209,7 @@ fn points_outside_and_numbers_that_are_none_are_errors() {
     for (factor, expected) in [(1.001, "outside of its set"), (f64::NAN, "no number")] {
         let sets = vec![Escaping(simplex, factor)];
         let problem = Product::new(Quadratic::random(1, 3, 3), sets).unwrap();
-        let error = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap_err();
+        let error = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
     let fine = Lost { value: 1.0, slope: -1.0, error: 0.0 };
@@ -223,7 +223,7 @@ fn points_outside_and_numbers_that_are_none_are_errors() {
         (fine, true),
     ] {
         let problem = Product::new(lost, vec![simplex]).unwrap();
-        let run = minimise(&problem, &Settings::default(), &budget, &mut ());
+        let run = minimise(&problem, &ProductSettings::default(), &budget, &mut ());
         assert_eq!(run.is_ok(), works, "{run:?}");
     }
 }
@@ -234,7 +234,7 @@ fn the_stated_rounding_of_a_gradient_is_part_of_the_certificate() {
     let simplex = Simplex::new(3, 2.0).unwrap();
     let error = |error: f64| {
         let problem = Product::new(Lost { value: 1.0, slope: -1.0, error }, vec![simplex]).unwrap();
-        let mut solver = FrankWolfe::new(&problem, &Settings::default()).unwrap();
+        let mut solver = FrankWolfe::new(&problem, &ProductSettings::default()).unwrap();
         solver.certify().unwrap().model.rounding_error
     };
     // ‖x‖₁ + R = 4

@@ -1,22 +1,22 @@
 //! The general solver reaches the optimum that clarabel gives, by every way to step.
 
 use crate::domains::quadratics::Quadratic;
-use dualgap::dual::{Average, Method, Sampling, Step};
+use dualgap::dual::{Algorithm, Average, Sampling, Step};
 use dualgap::linalg::Measured;
 use dualgap::methods::product::{
-    Cuboid, L1Ball, Objective, Point, Product, Set, Settings, Simplex, minimise,
+    Cuboid, L1Ball, Objective, Point, Product, ProductSettings, Set, Simplex, minimise,
 };
 use dualgap::run::{Budget, Stop};
 
 #[test]
 fn quadratics_over_products_of_simplices_end_at_clarabel_s_optimum() {
     let ways = [
-        (Method::Bcfw, Step::LineSearch, Sampling::Permuted, Average::None),
-        (Method::Bcfw, Step::LineSearch, Sampling::Gap, Average::None),
-        (Method::Bcfw, Step::Predefined, Sampling::Uniform, Average::Weighted),
-        (Method::Bcfw, Step::Predefined, Sampling::Cyclic, Average::Suffix),
-        (Method::Fw, Step::LineSearch, Sampling::Permuted, Average::None),
-        (Method::Fw, Step::Predefined, Sampling::Permuted, Average::Weighted),
+        (Algorithm::Bcfw, Step::LineSearch, Sampling::Permuted, Average::None),
+        (Algorithm::Bcfw, Step::LineSearch, Sampling::Gap, Average::None),
+        (Algorithm::Bcfw, Step::Predefined, Sampling::Uniform, Average::Weighted),
+        (Algorithm::Bcfw, Step::Predefined, Sampling::Cyclic, Average::Suffix),
+        (Algorithm::Fw, Step::LineSearch, Sampling::Permuted, Average::None),
+        (Algorithm::Fw, Step::Predefined, Sampling::Permuted, Average::Weighted),
     ];
     for seed in 0..4 {
         let sizes = [3; 4];
@@ -25,8 +25,14 @@ fn quadratics_over_products_of_simplices_end_at_clarabel_s_optimum() {
             let quadratic = Quadratic { tells, ..Quadratic::random(seed, 12, 3 + seed as usize) };
             let optimum = quadratic.minimum(&sizes);
             let problem = quadratic.over(&sizes);
-            let settings =
-                Settings { method, step, sampling, average, seed, ..Settings::default() };
+            let settings = ProductSettings {
+                method,
+                step,
+                sampling,
+                average,
+                seed,
+                ..ProductSettings::default()
+            };
             let budget = Budget { absolute: Some(1e-3), ..Budget::passes(20_000) };
             let report = minimise(&problem, &settings, &budget, &mut ()).unwrap();
             let certificate = report.certificate;
@@ -52,7 +58,7 @@ fn with_a_line_search_the_optimum_is_found_to_many_digits() {
         let optimum = quadratic.minimum(&sizes);
         let budget = Budget { absolute: Some(1e-9), ..Budget::passes(3000) };
         let problem = quadratic.over(&sizes);
-        let report = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+        let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap();
         assert!(
             (report.certificate.primal - optimum).abs() <= report.certificate.gap_bound() + 1e-8
         );
@@ -93,8 +99,8 @@ fn factors_may_be_of_several_kinds_and_functions_need_not_be_quadratic() {
     ];
     let problem = Product::new(Exponentials(c.clone()), sets).unwrap();
     let budget = Budget { absolute: Some(1e-3), ..Budget::passes(5000) };
-    for method in [Method::Bcfw, Method::Fw] {
-        let settings = Settings { method, ..Settings::default() };
+    for method in [Algorithm::Bcfw, Algorithm::Fw] {
+        let settings = ProductSettings { method, ..ProductSettings::default() };
         let report = minimise(&problem, &settings, &budget, &mut ()).unwrap();
         assert!(report.certificate.gap_bound() <= 1e-3, "{:?}", report.certificate);
         let mut x = [0.0_f64; 2];

@@ -1,16 +1,16 @@
 //! Algorithm C.1: uniform coordinate descent with proximal steps.
 
 use crate::domains::quadratics::Quadratic;
-use dualgap::dual::{Method, Sampling};
+use dualgap::dual::{Algorithm, Sampling};
 use dualgap::methods::product::{
-    FrankWolfe, Objective, Point, Product, Settings, Simplex, Target, minimise,
+    FrankWolfe, Objective, Point, Product, ProductSettings, Simplex, Target, minimise,
 };
 use dualgap::run::{Budget, Stop};
 
 const SIZES: [usize; 4] = [3; 4];
 
-fn proximal(sampling: Sampling) -> Settings {
-    Settings { target: Target::Proximal, sampling, ..Settings::default() }
+fn proximal(sampling: Sampling) -> ProductSettings {
+    ProductSettings { target: Target::Proximal, sampling, ..ProductSettings::default() }
 }
 
 /// The point of the simplex that is nearest to x: of all faces, the one whose affine projection is inside and nearest.
@@ -120,7 +120,7 @@ fn what_a_proximal_step_lacks_is_refused() {
     let error = FrankWolfe::new(&problem, &proximal(Sampling::Uniform)).err().unwrap();
     assert!(error.to_string().contains("Lipschitz"), "{error}");
     let problem = Quadratic::random(1, 12, 3).over(&SIZES);
-    let all = Settings { method: Method::Fw, ..proximal(Sampling::Uniform) };
+    let all = ProductSettings { method: Algorithm::Fw, ..proximal(Sampling::Uniform) };
     let error = FrankWolfe::new(&problem, &all).err().unwrap();
     assert!(error.to_string().contains("one block"), "{error}");
 }

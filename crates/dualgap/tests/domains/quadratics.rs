@@ -4,7 +4,7 @@ use crate::common::wide::Wide;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 use dualgap::linalg::{Measured, Random, gamma};
-use dualgap::methods::product::{Direction, Objective, Point, Product, Simplex};
+use dualgap::methods::product::{BlockDirection, Objective, Point, Product, Simplex};
 
 /// ½x'Qx + ⟨q, x⟩ with Q = B'B.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl Objective for Quadratic {
         Some(squares.sum::<f64>().sqrt())
     }
 
-    fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
+    fn curvature(&self, direction: &BlockDirection<'_>) -> Option<f64> {
         if !self.tells {
             return None;
         }

@@ -2,9 +2,9 @@
 
 use crate::common::calls;
 use crate::domains::quadratics::Quadratic;
-use dualgap::dual::{Average, Begin, Method, Sampling, Step};
+use dualgap::dual::{Algorithm, Average, Begin, Sampling, Step};
 use dualgap::methods::product::{
-    FrankWolfe, Product, Settings, Simplex, Target, minimise, minimise_from,
+    FrankWolfe, Product, ProductSettings, Simplex, Target, minimise, minimise_from,
 };
 use dualgap::run::{Budget, Checkpoint, InMemory, JsonLines, Stop};
 
@@ -12,22 +12,33 @@ fn problem() -> Product<Quadratic, Simplex> {
     Quadratic::random(5, 12, 6).over(&[3; 4])
 }
 
-fn ways() -> Vec<Settings> {
+fn ways() -> Vec<ProductSettings> {
     let mut ways = Vec::new();
     for (method, step) in [
-        (Method::Bcfw, Step::LineSearch),
-        (Method::Bcfw, Step::Predefined),
-        (Method::Fw, Step::LineSearch),
+        (Algorithm::Bcfw, Step::LineSearch),
+        (Algorithm::Bcfw, Step::Predefined),
+        (Algorithm::Fw, Step::LineSearch),
     ] {
         for sampling in [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic, Sampling::Gap] {
             for average in [Average::None, Average::Weighted, Average::Suffix] {
-                let settings = Settings { method, step, sampling, average, ..Settings::default() };
-                ways.push(Settings { seed: 3, ..settings });
+                let settings = ProductSettings {
+                    method,
+                    step,
+                    sampling,
+                    average,
+                    ..ProductSettings::default()
+                };
+                ways.push(ProductSettings { seed: 3, ..settings });
             }
         }
     }
     let target = Target::Proximal;
-    ways.push(Settings { target, sampling: Sampling::Uniform, seed: 3, ..Settings::default() });
+    ways.push(ProductSettings {
+        target,
+        sampling: Sampling::Uniform,
+        seed: 3,
+        ..ProductSettings::default()
+    });
     ways
 }
 
@@ -52,22 +63,23 @@ fn a_resumed_run_is_one_that_never_stopped() {
 #[test]
 fn a_state_of_another_problem_is_refused() {
     let problem = problem();
-    let settings = Settings::default();
+    let settings = ProductSettings::default();
     let mut memory = InMemory::default();
     let sink = Some(&mut memory as _);
     minimise_from(&problem, &settings, Begin::Fresh, &Budget::passes(5), &mut (), sink).unwrap();
     let checkpoint = memory.last.unwrap();
-    let resume = |problem: &Product<Quadratic, Simplex>, settings: &Settings, from: Checkpoint| {
-        minimise_from(problem, settings, Begin::At(from), &Budget::passes(9), &mut (), None)
-    };
+    let resume =
+        |problem: &Product<Quadratic, Simplex>, settings: &ProductSettings, from: Checkpoint| {
+            minimise_from(problem, settings, Begin::At(from), &Budget::passes(9), &mut (), None)
+        };
     assert!(resume(&problem, &settings, checkpoint.clone()).is_ok());
     let other = Quadratic::random(5, 12, 6).over(&[3, 3, 6]);
     assert!(resume(&other, &settings, checkpoint.clone()).is_err());
     let scaled = Product::new(Quadratic::random(5, 12, 6), vec![Simplex::new(3, 2.0).unwrap(); 4]);
     assert!(resume(&scaled.unwrap(), &settings, checkpoint.clone()).is_err(), "outside");
     for settings in [
-        Settings { sampling: Sampling::Uniform, ..settings.clone() },
-        Settings { average: Average::Weighted, ..settings.clone() },
+        ProductSettings { sampling: Sampling::Uniform, ..settings.clone() },
+        ProductSettings { average: Average::Weighted, ..settings.clone() },
     ] {
         assert!(resume(&problem, &settings, checkpoint.clone()).is_err());
     }
@@ -86,12 +98,13 @@ fn a_state_of_another_problem_is_refused() {
 #[test]
 fn limits_traces_and_interrupts_are_those_of_every_run() {
     let problem = problem();
-    let report = minimise(&problem, &Settings::default(), &Budget::passes(7), &mut ()).unwrap();
+    let report =
+        minimise(&problem, &ProductSettings::default(), &Budget::passes(7), &mut ()).unwrap();
     assert_eq!(
         (report.stop, report.work.oracle_calls, report.work.steps),
         (Stop::PassLimit, 28, 28)
     );
-    let batch = Settings { method: Method::Fw, ..Settings::default() };
+    let batch = ProductSettings { method: Algorithm::Fw, ..ProductSettings::default() };
     let report = minimise(&problem, &batch, &calls(30), &mut ()).unwrap();
     // Seven steps of four calls, and no eighth fits into thirty.
     assert_eq!(
@@ -100,13 +113,14 @@ fn limits_traces_and_interrupts_are_those_of_every_run() {
     );
     let budget = Budget::passes(7);
     budget.interrupt.raise();
-    let report = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ()).unwrap();
     assert_eq!((report.stop, report.work.steps), (Stop::Interrupted, 0));
     assert!(report.certificate.certified);
 
     let mut out = Vec::new();
     let mut trace = JsonLines::new(&mut out, "trace");
-    let report = minimise(&problem, &Settings::default(), &Budget::passes(20), &mut trace).unwrap();
+    let report =
+        minimise(&problem, &ProductSettings::default(), &Budget::passes(20), &mut trace).unwrap();
     let lines = String::from_utf8(out).unwrap();
     assert_eq!(lines.lines().count(), report.history.len());
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
@@ -134,7 +148,7 @@ fn a_run_begins_where_it_is_told() {
     let problem = problem();
     let blocks = vec![vec![0.2, 0.3, 0.5]; 4];
     let begin = Begin::Points(blocks.clone());
-    let settings = Settings::default();
+    let settings = ProductSettings::default();
     let report = minimise_from(&problem, &settings, begin, &calls(0), &mut (), None).unwrap();
     assert_eq!(report.model.coordinates(), blocks.concat());
     assert_eq!((report.model.blocks(), report.model.block(2)), (4, &blocks[2][..]));
@@ -148,16 +162,16 @@ fn a_run_begins_where_it_is_told() {
 fn settings_that_make_no_sense_are_refused() {
     let problem = problem();
     for settings in [
-        Settings { sampling: Sampling::Importance, ..Settings::default() },
-        Settings { average: Average::Random, ..Settings::default() },
-        Settings { delta: -1.0, ..Settings::default() },
-        Settings { delta: f64::NAN, ..Settings::default() },
+        ProductSettings { sampling: Sampling::Importance, ..ProductSettings::default() },
+        ProductSettings { average: Average::Random, ..ProductSettings::default() },
+        ProductSettings { delta: -1.0, ..ProductSettings::default() },
+        ProductSettings { delta: f64::NAN, ..ProductSettings::default() },
         // These quadratics do not tell their curvature constants.
-        Settings { delta: 0.5, ..Settings::default() },
+        ProductSettings { delta: 0.5, ..ProductSettings::default() },
     ] {
         assert!(FrankWolfe::new(&problem, &settings).is_err(), "{settings:?}");
     }
-    let mut solver = FrankWolfe::new(&problem, &Settings::default()).unwrap();
+    let mut solver = FrankWolfe::new(&problem, &ProductSettings::default()).unwrap();
     assert!(solver.step_on(3..5, None).is_err() && solver.step_on(2..2, None).is_err());
     assert!(Product::new(Quadratic::random(1, 3, 3), Vec::<Simplex>::new()).is_err());
 }

@@ -4,7 +4,7 @@
 use crate::common::explicit::Explicit;
 use crate::common::structural::StructuralDual;
 use crate::common::{Kind, Small, calls, distance};
-use dualgap::dual::{Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{Algorithm, Average, Sampling, Settings, Step};
 use dualgap::methods::product::{self, FrankWolfe};
 
 /// Compares the two after each of so many steps; how many were decided by more than rounding.
@@ -14,10 +14,16 @@ fn follow(small: &Small, settings: &Settings, steps: u64) -> u64 {
     let truths = dual.truths();
     let product = dual.product();
     let Settings { method, step, sampling, average, seed, .. } = *settings;
-    let general =
-        product::Settings { method, step, sampling, average, seed, ..product::Settings::default() };
+    let general = product::ProductSettings {
+        method,
+        step,
+        sampling,
+        average,
+        seed,
+        ..product::ProductSettings::default()
+    };
     let mut solver = FrankWolfe::at(&product, &general, product.point(truths).unwrap()).unwrap();
-    let calls_of_step = if method == Method::Fw { small.len() as u64 } else { 1 };
+    let calls_of_step = if method == Algorithm::Fw { small.len() as u64 } else { 1 };
     for k in 1..=steps {
         // A line search can end where two outputs tie: which of them comes next is then decided by rounding.
         if problem.is_tied(solver.point().image()) {
@@ -66,7 +72,7 @@ fn all_blocks_at_once_the_engine_takes_the_steps_of_algorithm_1() {
         for weights in [None, Some(vec![1.0, 0.5, 2.0, 1.5])] {
             let small = Small { lambda: 0.5, weights, ..Small::random(5, kind.clone(), 4, 3, 2) };
             for step in [Step::LineSearch, Step::Predefined] {
-                let settings = Settings { method: Method::Fw, step, ..small.settings() };
+                let settings = Settings { method: Algorithm::Fw, step, ..small.settings() };
                 decided += follow(&small, &settings, 12);
                 asked += 12;
             }
@@ -84,10 +90,10 @@ fn over_one_block_and_with_averages_too() {
     let (mut decided, mut asked) = (0, 0);
     for average in [Average::Weighted, Average::Suffix] {
         for (method, step) in [
-            (Method::Bcfw, Step::Predefined),
-            (Method::Bcfw, Step::LineSearch),
-            (Method::Fw, Step::Predefined),
-            (Method::Fw, Step::LineSearch),
+            (Algorithm::Bcfw, Step::Predefined),
+            (Algorithm::Bcfw, Step::LineSearch),
+            (Algorithm::Fw, Step::Predefined),
+            (Algorithm::Fw, Step::LineSearch),
         ] {
             let sampling = Sampling::Uniform;
             let settings = Settings { average, method, step, sampling, ..small.settings() };

@@ -5,7 +5,7 @@ use crate::common::explicit::dot;
 use crate::common::{
     Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_oracle,
 };
-use dualgap::dual::{self, Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{self, Algorithm, Average, Sampling, Settings, Step};
 use dualgap::linalg::SparseVec;
 use dualgap::run::{Budget, Certificate};
 use dualgap::structure::{self, Oracle, OracleBlocks};
@@ -37,7 +37,7 @@ fn assert_same(small: &Small, settings: &Settings, budget: &Budget) -> Vec<f64> 
 /// Every way to run that the two sides must agree on.
 fn all_settings(base: &Settings) -> Vec<Settings> {
     let mut all = Vec::new();
-    for method in [Method::Bcfw, Method::Fw] {
+    for method in [Algorithm::Bcfw, Algorithm::Fw] {
         for step in [Step::LineSearch, Step::Predefined] {
             for average in [Average::None, Average::Weighted, Average::Suffix] {
                 all.push(Settings { method, step, average, ..base.clone() });

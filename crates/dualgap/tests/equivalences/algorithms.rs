@@ -5,8 +5,7 @@
 use crate::common::explicit::{Explicit, dot};
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic};
-use dualgap::dual::Order;
-use dualgap::dual::{Method, Sampling, Settings, Step};
+use dualgap::dual::{Algorithm, Order, Sampling, Settings, Step};
 use dualgap::term::Costs;
 use proptest::prelude::*;
 
@@ -51,7 +50,7 @@ fn frank_wolfe(problem: &Explicit, step: Step, steps: usize) -> Vec<Vec<f64>> {
 
 /// Compares batch Frank-Wolfe with Algorithm 2 step by step; how many steps were decided.
 fn follow_algorithm_2(small: &Small, step: Step) -> usize {
-    let settings = Settings { method: Method::Fw, step, ..small.settings() };
+    let settings = Settings { method: Algorithm::Fw, step, ..small.settings() };
     let iterates = frank_wolfe(&small.explicit(), step, 15);
     for (k, expected) in iterates.iter().enumerate() {
         let report = small.train(&settings, &calls((k as u64 + 1) * small.len() as u64));
@@ -186,7 +185,7 @@ proptest! {
                 let run = |method| {
                     small.train(&Settings { method, step, ..small.settings() }, &calls(k))
                 };
-                let (blockwise, batch) = (run(Method::Bcfw), run(Method::Fw));
+                let (blockwise, batch) = (run(Algorithm::Bcfw), run(Algorithm::Fw));
                 let apart = distance(&blockwise.model.weights, &batch.model.weights);
                 prop_assert!(apart < 1e-9, "{step:?}, {k} steps: {apart:e}");
                 prop_assert_eq!(blockwise.work, batch.work);
@@ -210,7 +209,7 @@ proptest! {
     #[test]
     fn frank_wolfe_is_the_subgradient_method_with_step_gamma_over_lambda(small in generic()) {
         let problem = small.explicit();
-        let settings = Settings { method: Method::Fw, ..small.settings() };
+        let settings = Settings { method: Algorithm::Fw, ..small.settings() };
         let run = |k: u64| small.train(&settings, &calls(k * small.len() as u64)).model;
         for k in 0..12 {
             let (now, next) = (run(k), run(k + 1));

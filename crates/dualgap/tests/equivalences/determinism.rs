@@ -3,11 +3,11 @@
 use crate::common::{Kind, Small, with_blocks};
 use dualgap::data::{Graph, Mark, Matchings};
 use dualgap::dual::{
-    self, Acceleration, Average, Blocks, Cache, Method, Mixture, Sampling, Settings, Solution,
-    Step, Witness,
+    self, Acceleration, Algorithm, Average, Blocks, Cache, Mixture, Sampling, Settings, Step,
+    Witness,
 };
 use dualgap::linalg::{Random, Row, Rows};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::{Hamming, LinkLoss, MatchingBlocks, MulticlassOracle, OracleBlocks};
 use dualgap::term::Costs;
 
@@ -62,7 +62,7 @@ fn witness(small: &Small, points: &[Mixture]) -> Witness {
 #[test]
 fn a_run_is_the_same_bit_for_bit_whatever_the_number_of_threads() {
     for small in problems() {
-        for method in [Method::Bcfw, Method::Fw] {
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
             for average in SEVERAL {
                 for batch in [1, 7] {
                     let run = |threads| {

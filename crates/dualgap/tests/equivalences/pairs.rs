@@ -9,8 +9,8 @@ use crate::common::explicit::Explicit;
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic};
-use dualgap::data::fingerprint;
-use dualgap::dual::{Average, Method, Settings, Step};
+use dualgap::data::DataSet;
+use dualgap::dual::{Algorithm, Average, Settings, Step};
 use dualgap::run::{Budget, Certificate};
 use dualgap::structure::Hamming;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn ways(small: &Small) -> Vec<Settings> {
     let base = small.settings();
     vec![
         base.clone(),
-        Settings { method: Method::Fw, ..base.clone() },
+        Settings { method: Algorithm::Fw, ..base.clone() },
         Settings { step: Step::Predefined, average: Average::Weighted, ..base.clone() },
         Settings { batch: 3, average: Average::Suffix, ..base },
     ]
@@ -115,14 +115,14 @@ proptest! {
         sparse in any::<bool>(),
     ) {
         let mut small = small.with_pairs(1, 2);
-        let original = fingerprint(&small.sequences());
+        let original = small.sequences().fingerprint();
         small.sparse = sparse;
-        prop_assert_eq!(&original, &fingerprint(&small.sequences()));
+        prop_assert_eq!(&original, &small.sequences().fingerprint());
         let without = Small { edges: Vec::new(), ..small.clone() };
-        prop_assert_ne!(&original, &fingerprint(&without.sequences()));
+        prop_assert_ne!(&original, &without.sequences().fingerprint());
         let mut values: Vec<&mut f64> = small.edges.iter_mut().flatten().flatten().collect();
         let place = (place * values.len() as f64) as usize;
         *values[place] *= 1.0 + f64::EPSILON;
-        prop_assert_ne!(&original, &fingerprint(&small.sequences()));
+        prop_assert_ne!(&original, &small.sequences().fingerprint());
     }
 }

@@ -4,12 +4,11 @@ use crate::common::quadratic::optimum;
 use crate::common::{
     Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_blocks,
 };
-use dualgap::Error;
-use dualgap::dual::{self, Method, Mixture, Problem, Settings};
+use dualgap::dual::{self, Algorithm, Mixture, Problem, Settings};
 use dualgap::linalg::Measured;
 use dualgap::run::Budget;
-use dualgap::structure;
 use dualgap::term::{Costs, L2};
+use dualgap::{Error, structure};
 use proptest::prelude::*;
 
 /// The same data twice: with integer weights, and with every example as often as its weight says.
@@ -114,8 +113,8 @@ proptest! {
         let plain = Small { weights: None, ..small };
         let scaled = Small { weights: Some(vec![factor; plain.len()]), ..plain.clone() };
         let problem = plain.explicit();
-        for method in [Method::Bcfw, Method::Fw] {
-            let per_step = if method == Method::Fw { plain.len() as u64 } else { 1 };
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
+            let per_step = if method == Algorithm::Fw { plain.len() as u64 } else { 1 };
             for k in 1..=12_u64 {
                 let run = |small: &Small| {
                     let settings = Settings { method, ..small.settings() };
@@ -146,7 +145,7 @@ fn weights_that_make_no_sense_are_refused() {
         vec![f64::MAX; 3],
     ];
     for weights in nonsense {
-        for method in [Method::Bcfw, Method::Fw] {
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
             let settings =
                 Settings { method, sample_weights: Some(weights.clone()), ..small.settings() };
             let result = dual::train(&blocks, &settings, &Budget::passes(1), &mut ());

@@ -8,20 +8,20 @@ mod steps;
 
 use crate::common::{Small, with_blocks};
 use dualgap::Result;
-use dualgap::dual::{Begin, Mixture, Solution};
-use dualgap::methods::exponentiated_gradient::{Settings, train_from};
-use dualgap::run::{Budget, CheckpointSink, Report};
+use dualgap::dual::{Begin, Mixture};
+use dualgap::methods::exponentiated_gradient::{GradientSettings, train_from};
+use dualgap::run::{Budget, CheckpointSink, Report, Solution};
 use dualgap::term::Regulariser;
 
 /// One thread, and what else the defaults are.
-fn settings() -> Settings {
-    Settings { threads: 1, ..Settings::default() }
+fn settings() -> GradientSettings {
+    GradientSettings { threads: 1, ..GradientSettings::default() }
 }
 
 /// A run under the problem's λ and sample weights.
 fn train(
     small: &Small,
-    settings: &Settings,
+    settings: &GradientSettings,
     begin: Begin<Mixture>,
     budget: &Budget,
     sink: Option<&mut dyn CheckpointSink>,

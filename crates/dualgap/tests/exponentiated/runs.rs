@@ -5,7 +5,7 @@ use crate::common::{Kind, Small, calls, of};
 use dualgap::Result;
 use dualgap::data::Sequences;
 use dualgap::dual::{self, Begin, Sampling};
-use dualgap::methods::exponentiated_gradient::{Settings, train_from};
+use dualgap::methods::exponentiated_gradient::{GradientSettings, train_from};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, Stop};
 use dualgap::structure::{ChainBlocks, Hamming};
 use dualgap::term::Regulariser;
@@ -90,7 +90,7 @@ fn a_resumed_run_is_one_that_never_stopped() {
     for mut small in problems() {
         small = small.scaled(4.0); // so that some pauses are in the middle of a line search
         for sampling in [Sampling::Permuted, Sampling::Uniform] {
-            let settings = Settings { sampling, seed: 5, ..settings() };
+            let settings = GradientSettings { sampling, seed: 5, ..settings() };
             let budget = Budget::passes(12);
             let mut all = All(Vec::new());
             let whole = train(&small, &settings, Begin::Fresh, &budget, Some(&mut all)).unwrap();
@@ -98,10 +98,11 @@ fn a_resumed_run_is_one_that_never_stopped() {
             for from in all.0.into_iter().step_by(17) {
                 let more = train(&small, &settings, Begin::At(from), &budget, None).unwrap();
                 assert_eq!(more.model.weights, whole.model.weights);
-                let entries = |report: &dualgap::run::Report<dual::Solution<dual::Mixture>>| {
-                    let points = report.model.points.iter();
-                    points.map(|at| at.iter().collect::<Vec<_>>()).collect::<Vec<_>>()
-                };
+                let entries =
+                    |report: &dualgap::run::Report<dualgap::run::Solution<dual::Mixture>>| {
+                        let points = report.model.points.iter();
+                        points.map(|at| at.iter().collect::<Vec<_>>()).collect::<Vec<_>>()
+                    };
                 assert_eq!(entries(&more), entries(&whole));
                 assert_eq!((more.certificate, more.work), (whole.certificate, whole.work));
                 assert_eq!(more.counters, whole.counters);
@@ -116,12 +117,12 @@ fn a_state_of_another_problem_is_refused() {
     let mut all = All(Vec::new());
     train(&small, &settings(), Begin::Fresh, &Budget::passes(3), Some(&mut all)).unwrap();
     let last = all.0.pop().unwrap();
-    let resume = |small: &Small, settings: &Settings, from: Checkpoint| {
+    let resume = |small: &Small, settings: &GradientSettings, from: Checkpoint| {
         train(small, settings, Begin::At(from), &Budget::passes(5), None).map(drop)
     };
     resume(&small, &settings(), last.clone()).unwrap();
     assert!(resume(&other, &settings(), last.clone()).is_err());
-    let cyclic = Settings { sampling: Sampling::Cyclic, ..settings() };
+    let cyclic = GradientSettings { sampling: Sampling::Cyclic, ..settings() };
     assert!(resume(&small, &cyclic, last.clone()).is_err());
     for cut in (0..last.solver.len()).step_by(7) {
         let bytes = last.solver[..cut].to_vec();
@@ -136,17 +137,17 @@ fn a_state_of_another_problem_is_refused() {
 #[test]
 fn what_the_method_does_not_have_is_refused_in_words() {
     let small = Small::random(1, Kind::Chain(Hamming::Plain), 4, 2, 3);
-    let refused = |small: &Small, settings: &Settings, begin, named: &str| {
+    let refused = |small: &Small, settings: &GradientSettings, begin, named: &str| {
         let error = train(small, settings, begin, &Budget::passes(1), None).unwrap_err();
         assert!(error.to_string().contains(named), "{error}");
     };
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        refused(&small, &Settings { step, ..settings() }, Begin::Fresh, "first step");
+        refused(&small, &GradientSettings { step, ..settings() }, Begin::Fresh, "first step");
     }
     for sampling in [Sampling::Gap, Sampling::Importance] {
         refused(
             &small,
-            &Settings { sampling, ..settings() },
+            &GradientSettings { sampling, ..settings() },
             Begin::Fresh,
             "permuted, uniform or cyclic",
         );

@@ -5,7 +5,7 @@ use crate::common::explicit::{Explicit, dot};
 use crate::common::{Kind, Small, cases, distance, generic, with_blocks};
 use dualgap::dual::{Mixture, Order, Sampling};
 use dualgap::methods::exponentiated_gradient::{
-    ExpectationBlocks, ExponentiatedGradient, Settings,
+    ExpectationBlocks, ExponentiatedGradient, GradientSettings,
 };
 use dualgap::structure::Hamming;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ struct Dense<'p> {
 }
 
 impl<'p> Dense<'p> {
-    fn new(problem: &'p Explicit, settings: &Settings) -> Self {
+    fn new(problem: &'p Explicit, settings: &GradientSettings) -> Self {
         let n = problem.examples.len();
         let uniform = |corners: &Vec<_>| vec![1.0 / corners.len() as f64; corners.len()];
         Self {
@@ -105,7 +105,7 @@ impl<'p> Dense<'p> {
 fn follow<B: ExpectationBlocks<Point = Mixture>>(
     small: &Small,
     blocks: &B,
-    settings: &Settings,
+    settings: &GradientSettings,
 ) -> [usize; 3] {
     let problem = small.explicit();
     let mut dense = Dense::new(&problem, settings);
@@ -141,7 +141,7 @@ proptest! {
         sampling in prop_oneof![Just(Sampling::Permuted), Just(Sampling::Uniform), Just(Sampling::Cyclic)],
         seed in 0..100_u64,
     ) {
-        let settings = Settings { step: 10_f64.powf(step), sampling, seed, ..settings() };
+        let settings = GradientSettings { step: 10_f64.powf(step), sampling, seed, ..settings() };
         with_blocks!(small, |blocks| follow(&small, &blocks, &settings));
     }
 }
@@ -149,7 +149,7 @@ proptest! {
 #[test]
 fn steps_that_are_too_long_are_halved_and_at_last_refused() {
     let small = Small::random(4, Kind::Chain(Hamming::Plain), 6, 3, 4);
-    let settings = Settings { step: 8.0, ..settings() };
+    let settings = GradientSettings { step: 8.0, ..settings() };
     let [trials, halved, refused] =
         with_blocks!(small, |blocks| follow(&small, &blocks, &settings));
     assert!(trials > 40 && halved > 10 && refused > 0, "{trials} {halved} {refused}");

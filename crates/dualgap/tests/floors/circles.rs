@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A path from the crate's root.
-type Names = Vec<String>;
+pub type Names = Vec<String>;
 
 /// The modules of a crate: what each imports, and what it hands on under a name.
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct House {
 }
 
 /// All paths of a tree such as `a::{b, c::{self, d as e}}` from token k on, each with the name it gets.
-fn tree(words: &[Token], k: &mut usize, before: &Names, found: &mut Vec<(Names, String)>) {
+pub fn tree(words: &[Token], k: &mut usize, before: &Names, found: &mut Vec<(Names, String)>) {
     let mut path = before.clone();
     loop {
         let Some(word) = words.get(*k).map(|word| word.text.clone()) else { return };

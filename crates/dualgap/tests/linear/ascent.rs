@@ -2,8 +2,8 @@
 
 use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::data::Examples;
-use dualgap::dual::{Acceleration, Blocks, Method, Sampling, Settings, Solution, View};
-use dualgap::run::{Budget, Report, Stop};
+use dualgap::dual::{Acceleration, Algorithm, Blocks, Sampling, Settings, View};
+use dualgap::run::{Budget, Report, Solution, Stop};
 use dualgap::structure::{Choice, LinearBlocks, ScoreBlocks};
 use dualgap::term::{Costs, MulticlassLoss, Norm, ScalarLoss};
 use std::fmt::Debug;
@@ -49,7 +49,7 @@ fn the_dual_value_never_falls_from_one_certification_to_the_next() {
                         assert_ascends(&case, choice, &settings);
                     }
                 }
-                let settings = Settings { method: Method::Fw, ..case.settings() };
+                let settings = Settings { method: Algorithm::Fw, ..case.settings() };
                 assert_ascends(&case, Choice::I, &settings);
             }
         }

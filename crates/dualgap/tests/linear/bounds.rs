@@ -4,9 +4,9 @@ use crate::common::{cases, distance};
 use crate::linear::ascent::{assert_never_falls, watched};
 use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::linear::solvers::quadratic_program;
-use dualgap::dual::{self, Method, Sampling, Settings, Solution};
-use dualgap::linalg::{Random, kernels::dot};
-use dualgap::run::{Budget, Report};
+use dualgap::dual::{self, Algorithm, Sampling, Settings};
+use dualgap::linalg::Random;
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::{self, Choice, LinearBlocks};
 use dualgap::term::{Link, Regulariser};
 use own_regulariser::Bounds;
@@ -48,7 +48,7 @@ fn under_the_square_the_settings_name_the_regulariser_and_under_a_link_of_one_s_
     let budget = Budget::passes(15);
     for (k, loss) in LOSSES.into_iter().enumerate() {
         for regulariser in REGULARISERS {
-            for method in [Method::Bcfw, Method::Fw] {
+            for method in [Algorithm::Bcfw, Algorithm::Fw] {
                 let case = Case { regulariser, ..Case::random(k as u64, loss, 20, 5) };
                 let rows = case.sparse_or_dense(false);
                 let targets = case.targets.clone();
@@ -95,7 +95,7 @@ fn the_dual_value_never_falls_within_bounds() {
         for lambda in [1e-3, 0.3] {
             let case = Case { lambda, ..Case::random(k as u64, loss, 7, 3) };
             let bounds = bounds(100 + k as u64, 3);
-            let mut ways = vec![(Choice::I, Settings { method: Method::Fw, ..case.settings() })];
+            let mut ways = vec![(Choice::I, Settings { method: Algorithm::Fw, ..case.settings() })];
             for choice in choices(loss) {
                 for (batch, sampling) in [(1, Sampling::Permuted), (5, Sampling::Uniform)] {
                     ways.push((choice, Settings { batch, sampling, ..case.settings() }));
@@ -125,7 +125,7 @@ proptest! {
         let excess = |w: &[f64]| {
             let value = link.value(w);
             let error = value.error + conjugate.error + 1e-15 * (1.0 + 4.0 * 9.0);
-            (value.value + conjugate.value - dot(w, &v), error)
+            (value.value + conjugate.value - w.iter().zip(&v).map(|(w, v)| w * v).sum::<f64>(), error)
         };
         let (at_the_link, error) = excess(&image(&v));
         prop_assert!(at_the_link.abs() <= error, "{at_the_link} {error}");

@@ -10,9 +10,9 @@
 use crate::common::fits;
 use dualgap::Result;
 use dualgap::data::{Classes, Examples, Numbers};
-use dualgap::dual::{Settings, Solution};
+use dualgap::dual::Settings;
 use dualgap::linalg::{Random, Rows};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::{self, Choice, Linear, LinearBlocks};
 use dualgap::task::Model;
 use dualgap::term::{Free, Regulariser, ScalarLoss};

@@ -3,15 +3,13 @@
 use crate::common::fits::penalty;
 use crate::linear::case::{Case, LOSSES, gamma, is_binary};
 use crate::linear::solvers::quadratic_program;
-use dualgap::data::{DataSet, Examples, Factors};
+use dualgap::data::{DataSet, Examples};
 use dualgap::linalg::Random;
-use dualgap::methods::coordinates::Settings;
+use dualgap::methods::coordinates::CoordinateSettings;
 use dualgap::run::{Budget, InMemory, Report, Stop};
-use dualgap::structure::posed::{Posing, Run, Solver, Start};
-use dualgap::structure::{Linear, Multiclass, Structure};
+use dualgap::structure::{Linear, Multiclass};
 use dualgap::task::{DualMethod, Keep, Method, Model, Plan, Resume, Task};
 use dualgap::term::{MulticlassLoss, Penalty, Regulariser, ScalarLoss};
-use dualgap::{Result, methods};
 
 fn smooth() -> impl Iterator<Item = (u64, ScalarLoss)> {
     let of_curves = |(_, loss): &(u64, ScalarLoss)| gamma(*loss).is_some();
@@ -19,7 +17,7 @@ fn smooth() -> impl Iterator<Item = (u64, ScalarLoss)> {
 }
 
 fn by_coordinates<'a>(tolerance: f64) -> Plan<'a, Linear> {
-    Plan { method: Settings::default().into(), ..Plan::new(Budget::relative(tolerance)) }
+    Plan { method: CoordinateSettings::default().into(), ..Plan::new(Budget::relative(tolerance)) }
 }
 
 fn task(case: &Case) -> Task<Linear> {
@@ -279,41 +277,6 @@ fn a_resumed_run_is_the_run_that_went_through() {
             }
         }
     }
-}
-
-fn begun(case: &Case, solver: Solver, penalty: Penalty, weights: &[f64]) -> Result<f64> {
-    let (data, structure) = (case.examples(), Linear::new(case.loss));
-    let posing = Posing { penalty, weights: None, choice: None };
-    let run = Run {
-        solver,
-        start: Start::Weights(weights),
-        factors: &Factors::default(),
-        budget: &Budget::passes(0),
-        observer: &mut (),
-        sink: None,
-    };
-    Ok(structure.pose(&data, &posing)?.train(run)?.certificate.primal)
-}
-
-#[test]
-fn a_run_begins_at_the_weights_that_it_is_given() {
-    let regulariser = Regulariser { l1: 0.02, ..Regulariser::PLAIN };
-    let case = Case { regulariser, ..Case::random(2, ScalarLoss::Logistic, 30, 4) };
-    let w = [0.5, 0.0, -0.25, 0.1];
-    let net = penalty(case.lambda, case.regulariser);
-    let coordinates = || Solver::Coordinates(Settings::default());
-    assert!((begun(&case, coordinates(), net, &w).unwrap() - case.primal(&w)).abs() < 1e-12);
-    let plain = Case { regulariser: Regulariser::PLAIN, ..case.clone() };
-    let newton = || Solver::Newton(methods::newton::Settings::default());
-    let ridge = Penalty::ridge(plain.lambda);
-    assert!((begun(&plain, newton(), ridge, &w).unwrap() - plain.primal(&w)).abs() < 1e-12);
-    // Too few weights, or none that are numbers.
-    assert!(begun(&case, coordinates(), net, &w[..3]).is_err());
-    assert!(begun(&plain, newton(), ridge, &[f64::NAN; 4]).is_err());
-    // A loss without curvature has no dual point of its weights.
-    let hinge = Case { loss: ScalarLoss::Hinge, ..plain };
-    let dual = Solver::Dual(hinge.settings());
-    assert!(begun(&hinge, dual, ridge, &w).unwrap_err().to_string().contains("smooth"));
 }
 
 #[test]

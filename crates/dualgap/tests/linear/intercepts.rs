@@ -5,8 +5,8 @@ use crate::common::cases;
 use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::linear::rounding::{dual, primal};
 use crate::linear::solvers::quadratic_program;
-use dualgap::dual::{Acceleration, Average, Method, Sampling, Settings, Solution, Step};
-use dualgap::run::{Budget, Report, Stop};
+use dualgap::dual::{Acceleration, Algorithm, Average, Sampling, Settings, Step};
+use dualgap::run::{Budget, Report, Solution, Stop};
 use dualgap::structure::{Choice, LinearBlocks, train_pure_l1};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
@@ -167,7 +167,7 @@ fn what_a_free_weight_does_not_go_with_is_refused() {
     for average in [Average::Weighted, Average::Suffix, Average::Random] {
         assert!(refused(&case, Settings { average, ..case.settings() }), "{average:?}");
     }
-    assert!(refused(&case, Settings { method: Method::Fw, ..case.settings() }));
+    assert!(refused(&case, Settings { method: Algorithm::Fw, ..case.settings() }));
     assert!(refused(&case, Settings { step: Step::Predefined, ..case.settings() }));
     for (column, bound) in [(5, 1.0), (4, -1.0), (4, f64::NAN), (4, f64::INFINITY)] {
         let regulariser = Regulariser { free: Some(Free { column, bound }), ..case.regulariser };

@@ -2,7 +2,7 @@
 
 use crate::common::cases;
 use crate::linear::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
-use dualgap::dual::{Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{Algorithm, Average, Sampling, Settings, Step};
 use dualgap::run::Budget;
 use dualgap::structure::Choice;
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ proptest! {
         let settings = Settings {
             sampling: SAMPLINGS[sampling],
             average: AVERAGES[average],
-            method: if fw { Method::Fw } else { Method::Bcfw },
+            method: if fw { Algorithm::Fw } else { Algorithm::Bcfw },
             step: if predefined { Step::Predefined } else { Step::LineSearch },
             batch,
             seed,

@@ -8,9 +8,9 @@ use crate::linear::case::{Case, LOSSES, REGULARISERS};
 use crate::linear::rounding::{dual, primal};
 use crate::linear::survival::{Fit, bits};
 use dualgap::Result;
-use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_from};
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_from};
 use dualgap::linalg::Measured;
-use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState, Solution};
 use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 

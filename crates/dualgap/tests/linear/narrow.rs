@@ -1,6 +1,6 @@
 //! Values of 32 bits in the place of 64, or none where all are one: the same runs to the last bit.
 
-use dualgap::data::{Alphabet, Classes, DataSet, Examples, Numbers, Scaling, Source, libsvm};
+use dualgap::data::{Alphabet, Classes, DataSet, Examples, Numbers, Scaling, Source, TargetKind};
 use dualgap::linalg::{Random, Row, Rows};
 use dualgap::run::{Budget, Report};
 use dualgap::structure::{Linear, Multiclass, Structure};
@@ -106,8 +106,13 @@ fn runs_are_the_same(ones: bool) {
 
 #[test]
 fn a_file_is_read_as_it_is_written_whatever_its_numbers() {
-    let read =
-        |text: &str| libsvm::read(Source::from_bytes("t.svm", text.as_bytes()).unwrap()).unwrap();
+    let read = |text: &str| {
+        Examples::read_libsvm(
+            Source::from_bytes("t.svm", text.as_bytes()).unwrap(),
+            TargetKind::Class,
+        )
+        .unwrap()
+    };
     let bits = |data: &Examples| -> Vec<(usize, u64)> {
         let rows = data.rows();
         let all = (0..rows.len()).flat_map(|i| rows.row(i).iter().collect::<Vec<_>>());

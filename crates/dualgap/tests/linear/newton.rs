@@ -8,7 +8,7 @@ use dualgap::Result;
 use dualgap::data::{DataSet, Examples, Numbers};
 use dualgap::dual::Blocks;
 use dualgap::linalg::{Random, Rows};
-use dualgap::methods::newton::{CurvedBlocks, Equations, Settings};
+use dualgap::methods::newton::{CurvedBlocks, Equations, NewtonSettings};
 use dualgap::run::{Budget, Certificate, InMemory, Observer, Progress, Report, Stop};
 use dualgap::structure::{Choice, Linear, LinearBlocks, Multiclass, ScoreBlocks, Structure};
 use dualgap::task::{DualMethod, Keep, Method, Model, Plan, Resume, Task};
@@ -23,7 +23,7 @@ fn ascent() -> Method {
 const WAYS: [Equations; 2] = [Equations::Cholesky, Equations::ConjugateGradient];
 
 fn by(equations: Equations) -> Method {
-    Settings { equations, ..Settings::default() }.into()
+    NewtonSettings { equations, ..NewtonSettings::default() }.into()
 }
 
 fn fit(case: &Case, method: Method, budget: Budget) -> Result<Report<Model<Linear>>> {

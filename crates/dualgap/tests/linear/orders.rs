@@ -1,9 +1,9 @@
 //! Chunks of neighbouring rows: where `auto` takes them and where it does not, that they lose no passes, and that a run in them resumes.
 
 use dualgap::Result;
-use dualgap::dual::{self, Begin, Engine, Problem, Sampling, Settings, Solution};
+use dualgap::dual::{self, Begin, Engine, Problem, Sampling, Settings};
 use dualgap::linalg::{Random, Rows};
-use dualgap::run::{Budget, InMemory, Quota, Report, Solver};
+use dualgap::run::{Budget, InMemory, Quota, Report, Solution, Solver};
 use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{L2, ScalarLoss};
 

@@ -12,10 +12,8 @@ use crate::linear::ascent::{assert_never_falls, watched};
 use crate::linear::case::{Case, LOSSES, choices, phi};
 use crate::linear::rounding::masses;
 use crate::linear::survival::{Fit, bits};
-use dualgap::dual::{
-    Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_from,
-};
-use dualgap::run::{Budget, Report};
+use dualgap::dual::{Acceleration, Algorithm, Average, Begin, Sampling, Settings, train_from};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::structure::{Choice, Multiclass, MulticlassBlocks, ScoreBlocks};
 use dualgap::task::DualEvidence;
 use dualgap::term::{Costs, Free, MulticlassLoss, Regulariser, ScalarLoss};
@@ -210,7 +208,7 @@ fn what_the_q_norm_does_not_go_with_is_refused() {
         assert!(!refused(&case, &case.settings()));
         let narrow = Case { regulariser: Q_NORM, ..Case::random(1, loss, 9, 7) };
         assert!(refused(&narrow, &narrow.settings()), "seven weights");
-        let batch = Settings { method: Method::Fw, ..case.settings() };
+        let batch = Settings { method: Algorithm::Fw, ..case.settings() };
         assert!(refused(&case, &batch), "all blocks at once");
         for regulariser in [
             Regulariser { nonnegative: true, ..Q_NORM },

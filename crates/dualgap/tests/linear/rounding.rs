@@ -4,7 +4,7 @@ use crate::common::cases;
 use crate::common::losses::{dual_term, phi};
 use crate::common::wide::{Wide, exp, ln, wide};
 use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
-use dualgap::dual::{Average, Method, Problem, Settings};
+use dualgap::dual::{Algorithm, Average, Problem, Settings};
 use dualgap::run::Budget;
 use dualgap::structure::{Choice, LinearBlocks};
 use proptest::prelude::*;
@@ -96,7 +96,7 @@ proptest! {
         case.weights = weighted.then(|| (0..n).map(|i| 0.1 + (i * i) as f64 / 7.0).collect());
         let settings = Settings {
             average: if averaged { Average::Weighted } else { Average::None },
-            method: if fw { Method::Fw } else { Method::Bcfw },
+            method: if fw { Algorithm::Fw } else { Algorithm::Bcfw },
             ..case.settings()
         };
         let report = case.train(Choice::I, &settings, &Budget::passes(passes));

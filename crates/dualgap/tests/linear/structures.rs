@@ -3,8 +3,8 @@
 
 use crate::common::{Kind, Small, cases, small, with_blocks};
 use crate::linear::accelerated::assert_meet;
-use dualgap::dual::{Acceleration, Begin, Mixture, Sampling, Settings, Solution, train_from};
-use dualgap::run::{Budget, CheckpointSink, InMemory, Report};
+use dualgap::dual::{Acceleration, Begin, Mixture, Sampling, Settings, train_from};
+use dualgap::run::{Budget, CheckpointSink, InMemory, Report, Solution};
 use proptest::prelude::*;
 
 fn run(

@@ -3,7 +3,7 @@
 
 use crate::common::fits;
 use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
-use dualgap::dual::{Average, Method, Sampling, Settings};
+use dualgap::dual::{Algorithm, Average, Sampling, Settings};
 use dualgap::run::{Budget, Report};
 use dualgap::structure::{Choice, Linear};
 use std::path::Path;
@@ -54,7 +54,7 @@ fn a_resumed_run_is_bit_for_bit_the_run_that_went_through() {
                 average: averages[(k + j) % 3],
                 sampling: samplings[j % 3],
                 batch: 1 + 3 * (k % 2),
-                method: if j == 3 { Method::Fw } else { Method::Bcfw },
+                method: if j == 3 { Algorithm::Fw } else { Algorithm::Bcfw },
                 seed: 5,
                 ..case.settings()
             };

@@ -2,7 +2,7 @@
 
 use crate::low_rank::Case;
 use dualgap::ball::trace::Proving;
-use dualgap::ball::{self, Settings};
+use dualgap::ball::{self, BallSettings};
 use dualgap::linalg::LowRank;
 use dualgap::run::{Budget, Certificate};
 use dualgap::term::ScalarLoss;
@@ -47,7 +47,7 @@ proptest! {
         let rows = case.matrix();
         let problem = case.problem(&rows, ScalarLoss::Squared);
         let budget = Budget { passes: Some(200), ..Budget::relative(1e-10) };
-        let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+        let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ()).unwrap();
             let proving = Proving { tight, tolerance, rank: 1, warm: None };
         for scale in [0.0, 0.5, 0.99, 1.0, 1.01, -1.0] {
             let alpha: Vec<f64> = report.model.points.iter().map(|a| a * scale).collect();

@@ -3,17 +3,17 @@
 use crate::low_rank::Case;
 use crate::low_rank::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
 use dualgap::ball::trace::Features;
-use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem, Settings, Solution};
+use dualgap::ball::{self, BallMethod, BallProblem, BallSettings, ClassLosses, Losses, PerOutput};
 use dualgap::linalg::{LowRank, Random};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Report, Solution};
 use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
 /// A run that took blocks, as its report says.
 fn in_blocks<L: Losses>(
-    problem: &Problem<Features<'_>, L>,
+    problem: &BallProblem<Features<'_>, L>,
     relative: f64,
-) -> Report<Solution<LowRank>> {
-    let report = run(problem, Settings::default(), relative, 20_000);
+) -> Report<Solution<f64, LowRank>> {
+    let report = run(problem, BallSettings::default(), relative, 20_000);
     assert!(report.tactics[0].starts_with("blocks of"), "{:?}", report.tactics);
     assert!(report.certificate.relative_gap() <= relative, "{:?}", report.certificate);
     report
@@ -50,8 +50,9 @@ fn without_mu_it_goes_around_a_centre_to_the_same_optimum() {
 }
 
 /// All examples at once, with all singular values.
-fn by_gradients<L: Losses>(problem: &Problem<Features<'_>, L>) -> f64 {
-    let settings = Settings { method: Method::ProjectedGradient, ..Settings::default() };
+fn by_gradients<L: Losses>(problem: &BallProblem<Features<'_>, L>) -> f64 {
+    let settings =
+        BallSettings { method: BallMethod::ProjectedGradient, ..BallSettings::default() };
     let report = run(problem, settings, 1e-10, 20_000);
     assert!(report.certificate.relative_gap() <= 1e-10, "{:?}", report.certificate);
     report.certificate.primal
@@ -68,8 +69,8 @@ fn classes_end_where_gradients_of_all_examples_end() {
         let case = many(5, 4, 3);
         let rows = case.matrix();
         for (mu, radius) in [(0.05, 1.0), (1e-3, 6.0)] {
-            let losses = Classes::new(loss, &case.labels(), 3, costs).unwrap();
-            let problem = Problem::trace(&rows, losses, mu, radius, None).unwrap();
+            let losses = ClassLosses::new(loss, &case.labels(), 3, costs).unwrap();
+            let problem = BallProblem::trace(&rows, losses, mu, radius, None).unwrap();
             let (found, best) = (in_blocks(&problem, 1e-9), by_gradients(&problem));
             assert!(
                 (found.certificate.primal - best).abs() <= 2e-9 * best.abs(),
@@ -86,13 +87,13 @@ fn weights_are_numbers_of_examples() {
     let weights: Vec<f64> = (0..case.rows.len()).map(|i| (i % 3) as f64).collect();
     let rows = case.matrix();
     let losses = PerOutput::new(ScalarLoss::Squared, case.targets.clone(), 3).unwrap();
-    let weighed = Problem::trace(&rows, losses, 0.01, 2.0, Some(&weights)).unwrap();
+    let weighed = BallProblem::trace(&rows, losses, 0.01, 2.0, Some(&weights)).unwrap();
     let places: Vec<usize> =
         (0..case.rows.len()).flat_map(|i| vec![i; weights[i] as usize]).collect();
     let repeated = rows.select(places.iter().copied());
     let targets = places.iter().flat_map(|&i| case.targets[3 * i..][..3].to_vec()).collect();
     let losses = PerOutput::new(ScalarLoss::Squared, targets, 3).unwrap();
-    let counted = Problem::trace(&repeated, losses, 0.01, 2.0, None).unwrap();
+    let counted = BallProblem::trace(&repeated, losses, 0.01, 2.0, None).unwrap();
     let [one, two] = [&weighed, &counted].map(|problem| in_blocks(problem, 1e-10));
     let away = (one.certificate.primal - two.certificate.primal).abs();
     assert!(away <= 2e-10 * one.certificate.primal, "{one:?} {two:?}");
@@ -119,7 +120,7 @@ fn the_gap_falls_at_a_linear_rate() {
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
-    let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ()).unwrap();
     assert!(report.tactics[0].starts_with("blocks of"), "{:?}", report.tactics);
     assert_straight(&report);
 }
@@ -129,7 +130,7 @@ fn the_same_seed_gives_the_same_bits_and_another_one_the_same_optimum() {
     let case = many(6, 5, 3);
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Logistic);
-    let of = |seed| run(&problem, Settings { seed, ..Settings::default() }, 1e-9, 500);
+    let of = |seed| run(&problem, BallSettings { seed, ..BallSettings::default() }, 1e-9, 500);
     let [one, again, other] = [3, 3, 4].map(of);
     assert_eq!((&one.model, one.certificate), (&again.model, again.certificate));
     assert_ne!(one.model, other.model);
@@ -149,7 +150,7 @@ fn any_scale_of_the_data_is_certified() {
         }
         let rows = case.matrix();
         let report =
-            run(&case.problem(&rows, ScalarLoss::Squared), Settings::default(), 1e-8, 5000);
+            run(&case.problem(&rows, ScalarLoss::Squared), BallSettings::default(), 1e-8, 5000);
         let told = format!("{scale}: {:?} {:?}", report.certificate, report.tactics);
         assert!(report.certificate.relative_gap() <= 1e-8, "{told}");
         assert!((report.certificate.primal - best).abs() <= 1e-6 * best, "{told} {best}");
@@ -158,7 +159,7 @@ fn any_scale_of_the_data_is_certified() {
 }
 
 /// How many passes a run took that ended as near as was asked for.
-fn passes<L: Losses>(problem: &Problem<Features<'_>, L>, relative: f64) -> f64 {
+fn passes<L: Losses>(problem: &BallProblem<Features<'_>, L>, relative: f64) -> f64 {
     let report = in_blocks(problem, relative);
     report.history.last().unwrap().passes
 }
@@ -190,7 +191,8 @@ fn where_blocks_do_not_get_on_all_examples_take_over() {
         let problem = case.problem(&rows, ScalarLoss::Logistic);
         let report = in_blocks(&problem, 1e-2);
         handed += usize::from(report.tactics.iter().any(|told| told.contains("handed over")));
-        let settings = Settings { method: Method::ProjectedGradient, ..Settings::default() };
+        let settings =
+            BallSettings { method: BallMethod::ProjectedGradient, ..BallSettings::default() };
         let other = run(&problem, settings, 1e-2, 20_000);
         assert!(other.certificate.dual <= report.certificate.primal);
         assert!(report.certificate.dual <= other.certificate.primal);

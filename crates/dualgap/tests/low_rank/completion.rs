@@ -2,13 +2,12 @@
 
 use crate::common::fits::{self, Fit};
 use crate::low_rank::judge::Judge;
-use dualgap::ball::{Method, Settings};
+use dualgap::ball::{BallMethod, BallSettings};
 use dualgap::data::{Dictionary, Ratings, Scaling, Source};
 use dualgap::linalg::{LowRank, Random};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::structure::completion::{Centre, Centring};
 use dualgap::structure::evaluation::Strangers;
-use dualgap::structure::{Completion, Linear, Multiclass};
+use dualgap::structure::{Centre, Centring, Completion, Linear, Multiclass};
 use dualgap::task::{DualEvidence, RawModel};
 use dualgap::term::{Penalty, ScalarLoss};
 use dualgap::{Error, Result};
@@ -57,7 +56,7 @@ fn fit(
     budget: &Budget,
 ) -> Result<Report<Model>> {
     let completion = Completion::new(loss, centring);
-    Fit::in_ball(completion, ball, Settings::default(), budget).run(data)
+    Fit::in_ball(completion, ball, BallSettings::default(), budget).run(data)
 }
 
 fn squared(centring: Centring, radius: f64, mu: f64, budget: &Budget) -> Report<Model> {
@@ -241,9 +240,9 @@ fn a_weight_of_two_is_a_rating_that_is_there_twice() {
 #[test]
 fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
     let (data, ball) = (data(), Penalty::trace_ball(2.0, 0.05));
-    for method in [Method::Auto].into_iter().chain(Method::LOW_RANK_BASELINES) {
+    for method in [BallMethod::Auto].into_iter().chain(BallMethod::LOW_RANK_BASELINES) {
         let (completion, budget) = (Completion::new(HUBER, Centring::Mean), Budget::passes(10));
-        let settings = Settings { method, ..Settings::default() };
+        let settings = BallSettings { method, ..BallSettings::default() };
         let model = Fit::in_ball(completion, ball, settings, &budget).run(&data).unwrap().model;
         model.certify(&data).unwrap();
     }
@@ -262,13 +261,13 @@ fn what_does_not_go_with_ratings_is_refused() {
     let model = squared(Centring::Mean, 1.0, 0.1, &budget).model;
     let asked = |method| {
         let completion = Completion::new(ScalarLoss::Squared, Centring::Mean);
-        Fit::in_ball(completion, trace, Settings { method, ..Settings::default() }, &budget)
+        Fit::in_ball(completion, trace, BallSettings { method, ..BallSettings::default() }, &budget)
     };
-    assert!(asked(Method::Auto).run(&data).is_ok());
-    assert!(asked(Method::Pairwise).run(&data).is_err());
-    assert!(asked(Method::Auto).scaled(Scaling::Max).run(&data).is_err());
-    assert!(asked(Method::Auto).warm(Some(&model)).run(&data).is_err());
-    assert!(asked(Method::Auto).watching(&data).run(&data).is_err());
+    assert!(asked(BallMethod::Auto).run(&data).is_ok());
+    assert!(asked(BallMethod::Pairwise).run(&data).is_err());
+    assert!(asked(BallMethod::Auto).scaled(Scaling::Max).run(&data).is_err());
+    assert!(asked(BallMethod::Auto).warm(Some(&model)).run(&data).is_err());
+    assert!(asked(BallMethod::Auto).watching(&data).run(&data).is_err());
     let huge = Ratings::from_triples(&[("a", "b", 1e308), ("a", "c", 1e308)]).unwrap();
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         assert!(fit(&huge, ScalarLoss::Squared, centring, trace, &budget).is_err());

@@ -6,9 +6,11 @@ use crate::low_rank::Case;
 use crate::low_rank::runs::{norm, phi};
 use dualgap::Result;
 use dualgap::ball::trace::Sampled;
-use dualgap::ball::{Constants, Method, PerOutput, Problem, Settings, Solution, train, train_from};
+use dualgap::ball::{
+    BallMethod, BallProblem, BallSettings, PerOutput, TheoremConstants, train, train_from,
+};
 use dualgap::linalg::{LowRank, Random};
-use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report, Solution};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -31,7 +33,7 @@ impl CheckpointSink for Drawer {
 struct Variant {
     name: &'static str,
     data: Data,
-    settings: Settings,
+    settings: BallSettings,
 }
 
 enum Data {
@@ -50,9 +52,9 @@ const RADIUS: f64 = 3.0;
 
 impl Variant {
     fn all() -> Vec<Self> {
-        let search = Settings { seed: 5, ..Settings::default() };
-        let constants = Constants { delta: Some(2.0), ..Constants::default() };
-        let theorem = Settings { method: Method::Pdbfw, constants, ..search };
+        let search = BallSettings { seed: 5, ..BallSettings::default() };
+        let constants = TheoremConstants { delta: Some(2.0), ..TheoremConstants::default() };
+        let theorem = BallSettings { method: BallMethod::Pdbfw, constants, ..search };
         let few = |mu: f64| Case { mu, ..Case::random(1, 13, 5, 3) };
         let many = |mu: f64| Case { mu, ..Case::random(2, 350, 5, 3) };
         let of = |name, data, settings| Self { name, data, settings };
@@ -75,7 +77,7 @@ impl Variant {
         kept: Option<Checkpoint>,
         budget: &Budget,
         sink: Option<&mut dyn CheckpointSink>,
-    ) -> Result<Report<Solution<LowRank>>> {
+    ) -> Result<Report<Solution<f64, LowRank>>> {
         let settings = &self.settings;
         match &self.data {
             Data::Rows(case, loss) => {
@@ -91,7 +93,7 @@ impl Variant {
             Data::Entries { shape, places, targets } => {
                 let map = Sampled::new(shape.0, shape.1, places.clone())?;
                 let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1)?;
-                let problem = Problem::new(map, losses, MU, RADIUS, None)?;
+                let problem = BallProblem::new(map, losses, MU, RADIUS, None)?;
                 train_from(&problem, settings, kept, budget, &mut (), sink)
             }
         }
@@ -155,7 +157,11 @@ fn entries(rows: usize, columns: usize, count: usize) -> Data {
     Data::Entries { shape: (rows, columns), places, targets }
 }
 
-fn assert_same(one: &Report<Solution<LowRank>>, other: &Report<Solution<LowRank>>, told: &str) {
+fn assert_same(
+    one: &Report<Solution<f64, LowRank>>,
+    other: &Report<Solution<f64, LowRank>>,
+    told: &str,
+) {
     assert_eq!(one.model, other.model, "{told}");
     assert_eq!(one.certificate, other.certificate, "{told}");
     assert_eq!((one.work, &one.counters), (other.work, &other.counters), "{told}");
@@ -241,8 +247,8 @@ fn baselines_cannot_be_kept() {
     let case = Case::random(3, 12, 4, 3);
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
-    for method in Method::LOW_RANK_BASELINES {
-        let settings = Settings { method, ..Settings::default() };
+    for method in BallMethod::LOW_RANK_BASELINES {
+        let settings = BallSettings { method, ..BallSettings::default() };
         let (budget, mut drawer) = (Budget::passes(2), Drawer(1, Vec::new()));
         let run = train_from(&problem, &settings, None, &budget, &mut (), Some(&mut drawer));
         assert!(run.unwrap_err().to_string().contains("pdbfw"), "{method:?}");
@@ -344,7 +350,11 @@ fn a_memory_that_is_of_no_run_is_refused_and_counts_that_are_huge_do_no_harm() {
 }
 
 /// Whether a certificate holds, by the formulas: of the weights it is about, and beside the value of a better X.
-fn holds(variant: &Variant, report: &Report<Solution<LowRank>>, best: f64) -> Result<(), String> {
+fn holds(
+    variant: &Variant,
+    report: &Report<Solution<f64, LowRank>>,
+    best: f64,
+) -> Result<(), String> {
     let (c, value) = (report.certificate, variant.value(&report.model.weights));
     let inside = norm(&report.model.weights) <= variant.ball().1 * (1.0 + 1e-13);
     let fair = (value - c.primal).abs() <= c.rounding_error + 1e-12 * value.abs();

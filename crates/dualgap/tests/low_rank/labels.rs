@@ -3,14 +3,13 @@
 use crate::common::fits::{self, Fit};
 use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
-use dualgap::ball;
 use dualgap::data::{Examples, Scaling, Sets};
 use dualgap::linalg::{LowRank, Rows};
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::structure::{Linear, MultiLabel, Multiclass};
 use dualgap::task::{DualEvidence, RawModel};
 use dualgap::term::{Penalty, ScalarLoss};
-use dualgap::{Error, Result};
+use dualgap::{Error, Result, ball};
 use faer::Mat;
 
 type Model = dualgap::task::Model<MultiLabel>;
@@ -39,7 +38,7 @@ fn with_sets<S: AsRef<str>>(rows: &[Vec<f64>], sets: &[Vec<S>]) -> Examples {
 
 fn fit(case: &Case, loss: ScalarLoss, scale: Scaling, budget: &Budget) -> Result<Report<Model>> {
     let ball = Penalty::trace_ball(case.radius, case.mu);
-    let fit = Fit::in_ball(MultiLabel::new(loss), ball, ball::Settings::default(), budget);
+    let fit = Fit::in_ball(MultiLabel::new(loss), ball, ball::BallSettings::default(), budget);
     fit.scaled(scale).run(&examples(case))
 }
 
@@ -155,7 +154,7 @@ fn whatever_is_altered_is_refused() {
 fn what_makes_no_label_sets_is_refused() {
     let rows = [vec![1.0], vec![-1.0]];
     let fit = |data: &Examples, loss| {
-        let (ball, settings) = (Penalty::l1_ball(1.0, 0.1), ball::Settings::default());
+        let (ball, settings) = (Penalty::l1_ball(1.0, 0.1), ball::BallSettings::default());
         let fit = Fit::in_ball(MultiLabel::new(loss), ball, settings, &Budget::passes(1));
         fit.run(data).map(|_| ())
     };

@@ -14,7 +14,7 @@ mod outputs;
 mod runs;
 
 use dualgap::ball::trace::Features;
-use dualgap::ball::{Classes, PerOutput, Problem};
+use dualgap::ball::{BallProblem, ClassLosses, PerOutput};
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 use faer::Mat;
@@ -73,9 +73,9 @@ impl Case {
         &self,
         rows: &'a Rows,
         loss: ScalarLoss,
-    ) -> Problem<Features<'a>, PerOutput<ScalarLoss>> {
+    ) -> BallProblem<Features<'a>, PerOutput<ScalarLoss>> {
         let losses = PerOutput::new(loss, self.targets(loss), self.outputs).unwrap();
-        Problem::trace(rows, losses, self.mu, self.radius, None).unwrap()
+        BallProblem::trace(rows, losses, self.mu, self.radius, None).unwrap()
     }
 
     /// The mean over examples of the losses of all outputs, and its gradient at X. The loss is given with its slope.
@@ -105,9 +105,13 @@ impl Case {
         self.targets.chunks(self.outputs).map(best).collect()
     }
 
-    fn classes<'a>(&self, rows: &'a Rows) -> Problem<Features<'a>, Classes> {
-        let losses =
-            Classes::new(MulticlassLoss::Softmax, &self.labels(), self.outputs, &Costs::ZeroOne);
-        Problem::trace(rows, losses.unwrap(), self.mu, self.radius, None).unwrap()
+    fn classes<'a>(&self, rows: &'a Rows) -> BallProblem<Features<'a>, ClassLosses> {
+        let losses = ClassLosses::new(
+            MulticlassLoss::Softmax,
+            &self.labels(),
+            self.outputs,
+            &Costs::ZeroOne,
+        );
+        BallProblem::trace(rows, losses.unwrap(), self.mu, self.radius, None).unwrap()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::{Features, Map, Matrices, Sampled};
-use dualgap::ball::{self, PerOutput, Problem, Settings};
+use dualgap::ball::{self, BallProblem, BallSettings, PerOutput};
 use dualgap::linalg::{LowRank, Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
@@ -129,9 +129,9 @@ fn completion_reaches_the_optimum_of_the_whole_matrix_problem() {
         let best = judge.optimum(2000).0;
         let losses = PerOutput::new(ScalarLoss::Squared, y.clone(), 1).unwrap();
         let map = Sampled::new(d, c, places.clone()).unwrap();
-        let problem = Problem::new(map, losses, mu, radius, None).unwrap();
+        let problem = BallProblem::new(map, losses, mu, radius, None).unwrap();
         let budget = Budget::relative(1e-9);
-        let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+        let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ()).unwrap();
         assert!((report.certificate.primal - best).abs() < 1e-6 * best, "{best}");
         assert!(report.certificate.dual <= best + 1e-12);
         assert_eq!((report.model.weights.rows(), report.model.weights.columns()), (d, c));
@@ -152,9 +152,9 @@ fn a_planted_matrix_is_recovered_from_affine_measurements() {
     let losses = PerOutput::new(ScalarLoss::Squared, targets, 1).unwrap();
     let map = Matrices::new(&rows, c).unwrap();
     let radius = length(&u) * length(&v);
-    let problem = Problem::new(map, losses, 0.0, radius, None).unwrap();
+    let problem = BallProblem::new(map, losses, 0.0, radius, None).unwrap();
     let budget = Budget { absolute: Some(1e-10), relative: None, ..Budget::relative(1e-10) };
-    let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ()).unwrap();
     assert!(report.certificate.gap() <= 1e-10);
     let found = report.model.weights.to_dense();
     assert!(found.iter().zip(&planted).all(|(x, y)| (x - y).abs() < 1e-3));

@@ -4,7 +4,7 @@
 use crate::common::fits::{self, Fit};
 use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
-use dualgap::ball::{self, Method};
+use dualgap::ball::{self, BallMethod};
 use dualgap::data::{Examples, Scaling};
 use dualgap::linalg::LowRank;
 use dualgap::run::{Budget, Report, Stop};
@@ -29,19 +29,19 @@ fn examples(case: &Case) -> Examples {
 
 fn fit(
     case: &Case,
-    method: Method,
+    method: BallMethod,
     loss: MulticlassLoss,
     scale: Scaling,
     budget: &Budget,
 ) -> Result<Report<Model>> {
     let ball = Penalty::trace_ball(case.radius, case.mu);
-    let settings = ball::Settings { method, ..ball::Settings::default() };
+    let settings = ball::BallSettings { method, ..ball::BallSettings::default() };
     let fit = Fit::in_ball(Multiclass::new(loss), ball, settings, budget).scaled(scale);
     fit.run(&examples(case))
 }
 
 fn softmax(case: &Case, budget: &Budget) -> Report<Model> {
-    fit(case, Method::Auto, MulticlassLoss::Softmax, Scaling::None, budget).unwrap()
+    fit(case, BallMethod::Auto, MulticlassLoss::Softmax, Scaling::None, budget).unwrap()
 }
 
 fn verify(case: &Case, model: &Model) -> Result<Verified> {
@@ -95,7 +95,7 @@ fn a_model_is_verified_also_after_it_was_stored() {
     let losses = [MulticlassLoss::Softmax, MulticlassLoss::SmoothHinge { width: 0.5 }];
     for (loss, passes) in losses.into_iter().flat_map(|loss| [(loss, 1), (loss, 30)]) {
         let budget = Budget::passes(passes);
-        let model = fit(&case, Method::Auto, loss, Scaling::None, &budget).unwrap().model;
+        let model = fit(&case, BallMethod::Auto, loss, Scaling::None, &budget).unwrap().model;
         let (bytes, stored) = (model.to_bytes().unwrap(), fits::stored(&model));
         assert_eq!(stored.low_rank, model.low_rank);
         assert_eq!((stored.to_bytes().unwrap(), stored.dim()), (bytes, 20));
@@ -135,14 +135,14 @@ fn predictions_are_those_of_the_matrix_written_out() {
 fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
     let case = case();
     let (loss, budget) = (MulticlassLoss::Softmax, Budget::passes(10));
-    for method in [Method::Auto].into_iter().chain(Method::LOW_RANK_BASELINES) {
+    for method in [BallMethod::Auto].into_iter().chain(BallMethod::LOW_RANK_BASELINES) {
         let model = fit(&case, method, loss, Scaling::None, &budget).unwrap().model;
         let Solver::Ball(settings) = model.provenance.method else { panic!("no solver of a ball") };
         assert_eq!(settings.method, method);
         assert_eq!(model.task.penalty, Penalty::trace_ball(case.radius, case.mu));
         verify(&case, &model).unwrap();
     }
-    for method in [Method::AwaySteps, Method::Pairwise] {
+    for method in [BallMethod::AwaySteps, BallMethod::Pairwise] {
         assert!(fit(&case, method, loss, Scaling::None, &budget).is_err(), "{method:?}");
     }
 }
@@ -156,7 +156,7 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
             let case =
                 Case { radius, rows: case.rows.clone(), targets: case.targets.clone(), ..case };
             let (budget, loss) = (Budget::relative(1e-4), MulticlassLoss::Softmax);
-            let report = fit(&case, Method::Auto, loss, scale, &budget).unwrap();
+            let report = fit(&case, BallMethod::Auto, loss, scale, &budget).unwrap();
             assert_eq!(report.stop, Stop::GapReached);
             verify(&case, &report.model).unwrap();
         }

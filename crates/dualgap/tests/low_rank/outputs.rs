@@ -3,7 +3,7 @@
 use crate::common::fits::{self, Fit};
 use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
-use dualgap::ball::Settings;
+use dualgap::ball::BallSettings;
 use dualgap::data::{Examples, Outputs, Scaling};
 use dualgap::linalg::{LowRank, Rows};
 use dualgap::run::{Budget, Report, Stop};
@@ -34,7 +34,7 @@ fn examples(case: &Case) -> Examples {
 }
 
 fn fit(case: &Case, loss: ScalarLoss, ball: Penalty, budget: &Budget) -> Result<Report<Model>> {
-    Fit::in_ball(MultiOutput::new(loss), ball, Settings::default(), budget).run(&examples(case))
+    Fit::in_ball(MultiOutput::new(loss), ball, BallSettings::default(), budget).run(&examples(case))
 }
 
 /// The weights of a model, written out.
@@ -97,7 +97,7 @@ fn in_a_ball_without_an_edge_in_sight_the_weights_are_those_of_ridge() {
         let numbers: Vec<f64> = case.targets.iter().step_by(4).copied().collect();
         let alone = Examples::from_dense_numbers(&case.rows, &numbers).unwrap();
         let (linear, ball) = (Linear::new(ScalarLoss::Squared), Penalty::l1_ball(1e3, case.mu));
-        let one = Fit::in_ball(linear, ball, Settings::default(), &budget).run(&alone).unwrap();
+        let one = Fit::in_ball(linear, ball, BallSettings::default(), &budget).run(&alone).unwrap();
         for (j, w) in one.model.weights.iter().enumerate() {
             assert!((w - x[(j, 0)]).abs() < 1e-5);
         }
@@ -111,7 +111,7 @@ fn a_model_is_stored_verified_and_applied() {
         for ball in [Penalty::l1_ball(2.0, case.mu), Penalty::trace_ball(1.0, case.mu)] {
             let data = examples(&case);
             let (outputs, budget) = (MultiOutput::new(loss), Budget::relative(1e-3));
-            let fit = Fit::in_ball(outputs, ball, Settings::default(), &budget).scaled(scale);
+            let fit = Fit::in_ball(outputs, ball, BallSettings::default(), &budget).scaled(scale);
             let model = fit.run(&data).unwrap().model;
             let stored = fits::stored(&model);
             assert_eq!((&stored.low_rank, &stored.weights), (&model.low_rank, &model.weights));
@@ -182,7 +182,7 @@ fn whatever_is_altered_is_refused() {
 fn what_makes_no_outputs_is_refused() {
     let try_with = |data: &Examples, loss| {
         let (ball, budget) = (Penalty::l1_ball(1.0, 0.1), Budget::passes(1));
-        let fit = Fit::in_ball(MultiOutput::new(loss), ball, Settings::default(), &budget);
+        let fit = Fit::in_ball(MultiOutput::new(loss), ball, BallSettings::default(), &budget);
         fit.run(data).map(|_| ())
     };
     let data = examples(&case());

@@ -3,9 +3,9 @@
 use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::Features;
-use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution};
+use dualgap::ball::{self, BallMethod, BallProblem, BallSettings, Losses, TheoremConstants};
 use dualgap::linalg::LowRank;
-use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::run::{Budget, Certificate, Report, Solution, Stop};
 use dualgap::term::ScalarLoss;
 use faer::Mat;
 
@@ -66,11 +66,11 @@ pub fn optimum(case: &Case, loss: ScalarLoss) -> f64 {
 }
 
 pub fn run<L: Losses>(
-    problem: &Problem<Features<'_>, L>,
-    settings: Settings,
+    problem: &BallProblem<Features<'_>, L>,
+    settings: BallSettings,
     relative: f64,
     passes: u64,
-) -> Report<Solution<LowRank>> {
+) -> Report<Solution<f64, LowRank>> {
     let budget = Budget { passes: Some(passes), ..Budget::relative(relative) };
     ball::train(problem, &settings, &budget, &mut ()).unwrap()
 }
@@ -83,7 +83,7 @@ pub fn norm(x: &LowRank) -> f64 {
 }
 
 /// Whether a run to 1e-9 ended where the judge does.
-pub fn assert_optimal(report: &Report<Solution<LowRank>>, case: &Case, loss: ScalarLoss) {
+pub fn assert_optimal(report: &Report<Solution<f64, LowRank>>, case: &Case, loss: ScalarLoss) {
     let Case { rows, outputs, mu, radius, .. } = case;
     let (n, d) = (rows.len(), rows[0].len());
     let told = format!("{loss:?} {n} {d} {outputs} {mu} {radius}: {:?}", report.certificate);
@@ -101,7 +101,7 @@ fn every_loss_reaches_the_optimum() {
             for (mu, radius) in [(0.1, 1.0), (0.02, 0.6), (0.3, 50.0)] {
                 let case = Case { mu, radius, ..Case::random(seed as u64, n, d, c) };
                 let rows = case.matrix();
-                let report = run(&case.problem(&rows, loss), Settings::default(), 1e-9, 10_000);
+                let report = run(&case.problem(&rows, loss), BallSettings::default(), 1e-9, 10_000);
                 assert_optimal(&report, &case, loss);
             }
         }
@@ -113,7 +113,7 @@ fn without_mu_the_optimum_is_reached_too() {
     for loss in [ScalarLoss::Squared, ScalarLoss::Logistic] {
         let case = Case { mu: 0.0, ..Case::random(3, 20, 5, 4) };
         let rows = case.matrix();
-        let report = run(&case.problem(&rows, loss), Settings::default(), 1e-7, 10_000);
+        let report = run(&case.problem(&rows, loss), BallSettings::default(), 1e-7, 10_000);
         let best = optimum(&case, loss);
         assert!(report.certificate.relative_gap() <= 1e-7, "{:?}", report.certificate);
         assert!((report.certificate.primal - best).abs() <= 1e-6 * best);
@@ -124,7 +124,7 @@ fn without_mu_the_optimum_is_reached_too() {
 fn classes_in_the_ball_are_learnt_to_a_certified_optimum() {
     let case = Case { mu: 0.05, ..Case::random(5, 30, 6, 4) };
     let rows = case.matrix();
-    let report = run(&case.classes(&rows), Settings::default(), 1e-9, 10_000);
+    let report = run(&case.classes(&rows), BallSettings::default(), 1e-9, 10_000);
     assert!(report.certificate.relative_gap() <= 1e-9, "{:?}", report.certificate);
     // At X = 0 the loss is log 4, and some of it has been learnt.
     assert!(report.certificate.primal < 4_f64.ln());
@@ -138,10 +138,10 @@ fn the_theorem_s_steps_reach_the_same_optimum() {
     let problem = case.problem(&rows, ScalarLoss::Squared);
     // As printed, and with a tenth of the care.
     for (delta, relative) in [(None, 1e-4), (Some(2.0), 1e-7)] {
-        let constants = Constants { delta, ..Constants::default() };
+        let constants = TheoremConstants { delta, ..TheoremConstants::default() };
         let report = run(
             &problem,
-            Settings { method: Method::Pdbfw, constants, ..Settings::default() },
+            BallSettings { method: BallMethod::Pdbfw, constants, ..BallSettings::default() },
             relative,
             60_000,
         );
@@ -149,8 +149,8 @@ fn the_theorem_s_steps_reach_the_same_optimum() {
         assert!((report.certificate.primal - best).abs() <= relative * best);
     }
     // A rank below that of the optimum is a rank all the same.
-    let constants = Constants { s: Some(1), k: Some(4), ..Constants::default() };
-    let settings = Settings { method: Method::Pdbfw, constants, ..Settings::default() };
+    let constants = TheoremConstants { s: Some(1), k: Some(4), ..TheoremConstants::default() };
+    let settings = BallSettings { method: BallMethod::Pdbfw, constants, ..BallSettings::default() };
     assert!(run(&problem, settings, 1e-9, 500).certificate.primal >= best - 1e-9);
 }
 
@@ -161,27 +161,28 @@ fn every_baseline_reaches_the_same_optimum() {
         let case = Case { mu: 0.2, radius: 0.8, ..Case::random(seed, 30, 5, 4) };
         let rows = case.matrix();
         let (problem, best) = (case.problem(&rows, loss), optimum(&case, loss));
-        for method in Method::LOW_RANK_BASELINES {
+        for method in BallMethod::LOW_RANK_BASELINES {
             let reached = match method {
-                Method::FrankWolfe => 2e-3,
-                Method::StochasticFrankWolfe => 1e-2,
-                Method::Scgs | Method::Storc => 1e-4,
+                BallMethod::FrankWolfe => 2e-3,
+                BallMethod::StochasticFrankWolfe => 1e-2,
+                BallMethod::Scgs | BallMethod::Storc => 1e-4,
                 _ => 1e-7,
             };
-            let report = run(&problem, Settings { method, ..Settings::default() }, reached, 4000);
+            let report =
+                run(&problem, BallSettings { method, ..BallSettings::default() }, reached, 4000);
             let told = format!("{method:?} {loss:?} {:?} {best}", report.certificate);
             assert!(report.certificate.relative_gap() <= reached, "{told}");
             assert!((report.certificate.primal - best).abs() <= reached * best, "{told}");
             assert!(report.certificate.dual <= best + 1e-9, "{told}");
             assert!(norm(&report.model.weights) <= 0.8 * (1.0 + 1e-13), "{told}");
         }
-        let settings = Settings { method: Method::Pairwise, ..Settings::default() };
+        let settings = BallSettings { method: BallMethod::Pairwise, ..BallSettings::default() };
         assert!(ball::train(&problem, &settings, &Budget::passes(1), &mut ()).is_err());
     }
 }
 
 /// Of a line through log gap against steps the residuals are small beside what it falls.
-pub fn assert_straight(report: &Report<Solution<LowRank>>) {
+pub fn assert_straight(report: &Report<Solution<f64, LowRank>>) {
     let points: Vec<(f64, f64)> = report
         .history
         .iter()
@@ -206,7 +207,7 @@ fn the_gap_falls_at_a_linear_rate() {
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
-    let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = ball::train(&problem, &BallSettings::default(), &budget, &mut ()).unwrap();
     assert_straight(&report);
 }
 
@@ -215,8 +216,8 @@ fn the_same_seed_gives_the_same_bits() {
     let case = Case::random(13, 20, 6, 5);
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Logistic);
-    for method in Method::LOW_RANK_BASELINES.into_iter().chain([Method::Auto]) {
-        let settings = Settings { method, seed: 3, ..Settings::default() };
+    for method in BallMethod::LOW_RANK_BASELINES.into_iter().chain([BallMethod::Auto]) {
+        let settings = BallSettings { method, seed: 3, ..BallSettings::default() };
         let [one, two] = [0, 1].map(|_| run(&problem, settings, 1e-6, 60));
         assert_eq!(one.model, two.model);
         assert_eq!(one.certificate, two.certificate);
@@ -233,7 +234,7 @@ fn an_optimum_of_zero_is_proved_exactly() {
         for mu in [0.0, 0.1] {
             let case = Case { mu, targets: case.targets.clone(), ..Case::random(4, n, 3, 2) };
             let report =
-                run(&case.problem(&rows, ScalarLoss::Squared), Settings::default(), 1e-3, 10);
+                run(&case.problem(&rows, ScalarLoss::Squared), BallSettings::default(), 1e-3, 10);
             let Certificate { primal, dual, .. } = report.certificate;
             assert_eq!((primal, dual, report.stop), (0.0, 0.0, Stop::GapReached), "{n} {mu}");
         }

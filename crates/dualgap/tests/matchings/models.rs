@@ -3,7 +3,7 @@
 use crate::common::cases;
 use crate::common::fits::{Fit, stored};
 use crate::matchings::{Case, generic};
-use dualgap::data::{DataSet, Format, Graph, Mark, Matchings, Recipe, Sink, Source, edges};
+use dualgap::data::{DataSet, Format, Graph, Mark, Matchings, Recipe, Sink, Source};
 use dualgap::dual::{Cache, Direction, Settings};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Interval, Tolerance};
@@ -220,7 +220,8 @@ fn what_makes_no_sense_is_refused() {
         Matchings::unlabelled(Rows::dense(&[vec![1.0]]).unwrap(), &[Graph::full(1, 1)]).unwrap();
     assert!(task(&case).fit(&bare, Plan::new(Budget::passes(1))).is_err());
     let source = Source::from_bytes("demo", b"0 0 0 a:1\n0 1 ? a:2\n").unwrap();
-    let (message, remedy) = Matching::default().complaint(&edges::read(source).unwrap()).unwrap();
+    let (message, remedy) =
+        Matching::default().complaint(&Matchings::read(source).unwrap()).unwrap();
     assert!(message.contains("no sure link") && !remedy.is_empty());
     let source = Source::from_bytes("demo", b"1 1:1\n").unwrap();
     let recipe = Recipe::whole(Format::Libsvm);

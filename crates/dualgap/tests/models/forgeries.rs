@@ -4,8 +4,8 @@
 use crate::common::memory::{Averages, Recall, State};
 use crate::common::{Kind, Small, cases, of, small, ways};
 use crate::models::fitting::{Fit, assert_true, refusal};
-use dualgap::data::Digest;
-use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Step};
+use dualgap::container::Digest;
+use dualgap::dual::{Acceleration, Algorithm, Average, Cache, Direction, Sampling, Settings, Step};
 use dualgap::linalg::{Measured, Random};
 use dualgap::run::Budget;
 use dualgap::structure::Hamming;
@@ -57,11 +57,11 @@ fn forge<P: Serialize + DeserializeOwned>(file: &Path, spoil: impl FnOnce(&mut S
 }
 
 /// Settings under which the memory is that of the engine, without rounds around it.
-fn engine_alone(method: Method, way: &Settings, small: &Small) -> Settings {
+fn engine_alone(method: Algorithm, way: &Settings, small: &Small) -> Settings {
     let way = Settings { method, acceleration: Acceleration::Off, ..of(way, small) };
     match method {
-        Method::Bcfw => way,
-        Method::Fw => Settings { direction: Direction::Toward, cache: Cache::Off, ..way },
+        Algorithm::Bcfw => way,
+        Algorithm::Fw => Settings { direction: Direction::Toward, cache: Cache::Off, ..way },
     }
 }
 
@@ -100,7 +100,7 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         };
         let base = || settings.clone();
         differs("lambda", Settings { lambda: settings.lambda * (1.0 + f64::EPSILON), ..base() });
-        differs("solver", Settings { method: Method::Fw, ..base() });
+        differs("solver", Settings { method: Algorithm::Fw, ..base() });
         differs("step", Settings { step: Step::Predefined, ..base() });
         differs("sampling", Settings { sampling: Sampling::Uniform, ..base() });
         differs("average", Settings { average: Average::Suffix, ..base() });
@@ -263,7 +263,7 @@ proptest! {
 
     #[test]
     fn a_memory_that_cannot_be_is_refused(small in small(), way in ways(), place in 0.0..1.0_f64) {
-        let settings = engine_alone(Method::Bcfw, &way, &small);
+        let settings = engine_alone(Algorithm::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -360,7 +360,7 @@ proptest! {
         value in -5.0..5.0_f64,
         steps in 0..100_u64,
     ) {
-        let settings = engine_alone(Method::Bcfw, &way, &small);
+        let settings = engine_alone(Algorithm::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -400,7 +400,7 @@ proptest! {
         flips in prop::collection::vec((0.0..1.0_f64, 0..8_u8), 1..4),
         cut in 0.0..1.0_f64,
     ) {
-        let settings = engine_alone(Method::Bcfw, &way, &small);
+        let settings = engine_alone(Algorithm::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -417,7 +417,7 @@ proptest! {
 
     #[test]
     fn a_memory_of_batch_steps_is_no_more_believed(small in small(), way in ways(), place in 0.0..1.0_f64) {
-        let settings = engine_alone(Method::Fw, &way, &small);
+        let settings = engine_alone(Algorithm::Fw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);

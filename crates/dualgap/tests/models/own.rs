@@ -5,9 +5,9 @@ use dualgap::data::{ClassWeights, Examples, Folds, Format, Recipe, Scaling, Sink
 use dualgap::dual::Witness;
 use dualgap::linalg::{Accumulate, Random};
 use dualgap::run::{Budget, InMemory, Interval, Report, Stop, Tolerance};
+use dualgap::structure::evaluation::Evaluation;
 use dualgap::structure::{
-    Bound, Decoded, Evaluation, Extent, Multiclass, Oracle, OwnExamples, OwnOracle, OwnStructure,
-    Structure,
+    Bound, Decoded, Extent, Multiclass, Oracle, OwnExamples, OwnOracle, OwnStructure, Structure,
 };
 use dualgap::task::{
     Checkpoints, DualEvidence, DualMethod, Ending, Keep, Model, PathPlan, Plan, RawModel, Registry,

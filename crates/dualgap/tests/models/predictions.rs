@@ -3,7 +3,7 @@
 
 use dualgap::data::{Examples, Outputs, Sequences, Sets};
 use dualgap::linalg::Rows;
-use dualgap::linalg::parallel::on_threads;
+use dualgap::linalg::on_threads;
 use dualgap::run::Budget;
 use dualgap::structure::{
     Chain, Hamming, Linear, MultiLabel, MultiOutput, Multiclass, Structure, Table,

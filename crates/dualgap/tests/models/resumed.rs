@@ -3,7 +3,7 @@
 
 use crate::common::{Kind, Small, cases, fits, of, small, ways};
 use crate::models::fitting::{Fit, Fitted, Trace};
-use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Settings};
+use dualgap::dual::{Acceleration, Algorithm, Average, Cache, Direction, Settings};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};
 use dualgap::structure::Hamming;
 use dualgap::{Error, Result};
@@ -254,7 +254,7 @@ fn a_sequence_without_positions_survives_checkpoints_witnesses_and_warm_starts()
     let data = data.with_edges(edges).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run");
-    for method in [Method::Bcfw, Method::Fw] {
+    for method in [Algorithm::Bcfw, Algorithm::Fw] {
         let settings = Settings { method, average: Average::Weighted, ..small.settings() };
         let run = |fit: Fit<'_>| fit.chain(&data, Hamming::Normalized, &mut ()).unwrap();
         let fit = |passes| Fit::new(&settings, Budget::passes(passes));

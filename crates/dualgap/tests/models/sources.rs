@@ -1,13 +1,18 @@
 //! An error keeps the one behind it, for programs that ask for more than words.
 
-use dualgap::container::{Form, Kind, Reader, Writer};
-use dualgap::data::csv::{CsvRecipe, read_training};
-use dualgap::data::{Conversion, Source};
+use dualgap::container::Digest;
+use dualgap::data::{Conversion, CsvRecipe, Format, Recipe, Source};
 use dualgap::structure::Multiclass;
 use dualgap::task::Model;
 use dualgap::{Error, Result};
+use safetensors::tensor::TensorView;
 use std::io::ErrorKind;
 use std::path::Path;
+
+/// How a table with one header and one label is read.
+fn csv() -> Recipe {
+    Recipe::whole(Format::Csv(CsvRecipe::default()))
+}
 
 /// The error behind the one that was returned.
 #[track_caller]
@@ -31,7 +36,7 @@ fn a_missing_file_is_one_of_the_system() {
 fn a_file_that_cannot_be_written_is_one_of_the_system() {
     let folder = tempfile::tempdir().unwrap();
     let name = "n".repeat(3000);
-    let result = dualgap::data::write_atomically(&folder.path().join(name), b"");
+    let result = dualgap::container::write_atomically(&folder.path().join(name), b"");
     behind(result, |error: &std::io::Error| assert_ne!(error.kind(), ErrorKind::NotFound));
 }
 
@@ -42,7 +47,7 @@ fn text_that_is_none_is_one_of_its_decoder() {
     let at = |error: &std::str::Utf8Error| assert_eq!(error.valid_up_to(), 2);
     behind(source.next_line().map(|_| ()), at);
     let source = Source::from_bytes("a.csv", b"a,b\n1,2\n3,\xff\n").unwrap();
-    behind(read_training(source, &CsvRecipe::default()), |error: &csv::FromUtf8Error| {
+    behind(csv().examples(source, None), |error: &csv::FromUtf8Error| {
         assert_eq!(error.utf8_error().field(), 1);
     });
 }
@@ -57,17 +62,20 @@ fn compressed_data_that_break_off_are_one_of_the_system() {
     let bytes = std::fs::read(&path).unwrap();
     let source = Source::from_bytes("cut", &bytes[..bytes.len() / 2]).unwrap();
     let cut = |error: &csv::Error| assert!(error.is_io_error());
-    behind(read_training(source, &CsvRecipe::default()), cut);
+    behind(csv().examples(source, None), cut);
 }
 
 #[test]
 fn a_header_that_is_broken_is_one_of_its_parser() {
-    const MODEL: Kind =
-        Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: 1 };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     // The container is in order, and the header has nothing of a model.
-    Writer::new(&MODEL, &serde_json::json!({ "task": 1 })).write(&path).unwrap();
+    let header = serde_json::json!({ "format_version": 1, "task": 1, "digests": {} }).to_string();
+    let seal = Digest::of(header.as_bytes());
+    let sealed = format!("{{\"seal\":\"{seal}\",\"header\":{header}}}");
+    let metadata = Some([("dualgap".to_string(), sealed)].into());
+    let none: [(&str, TensorView<'_>); 0] = [];
+    std::fs::write(&path, safetensors::serialize(none, metadata).unwrap()).unwrap();
     let of_data = |error: &serde_json::Error| assert!(error.is_data());
     behind(Model::<Multiclass>::load(&path), of_data);
     let fault = Model::<Multiclass>::from_bytes(&std::fs::read(&path).unwrap()).unwrap_err();
@@ -84,9 +92,8 @@ fn a_header_that_is_broken_is_one_of_its_parser() {
 fn an_error_of_its_own_has_nothing_behind_it() {
     let error = Error::setting("λ must be positive");
     assert!(std::error::Error::source(&error).is_none());
-    let altered = Reader::new(
-        b"dualgap map 1\n",
-        &Kind { name: "map", form: Form::Lines, oldest: 1, version: 1 },
-    );
-    assert!(std::error::Error::source(&altered.err().unwrap()).is_none());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map");
+    std::fs::write(&path, "dualgap map 1\n").unwrap();
+    assert!(std::error::Error::source(&Conversion::load(&path).unwrap_err()).is_none());
 }

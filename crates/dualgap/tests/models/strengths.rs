@@ -2,11 +2,10 @@
 
 use dualgap::data::{ClassWeights, DataSet, Examples, Folds, Ratings, Scaling};
 use dualgap::run::{Budget, Stop, Tolerance};
-use dualgap::structure::completion::Centring;
-use dualgap::structure::{Completion, Linear, Multiclass, Structure};
+use dualgap::structure::{Centring, Completion, Linear, Multiclass, Structure};
 use dualgap::task::{
     Candidate, Chosen, Grid, Model, Over, PenaltySpec, Plan, Score, Strength, Task, TaskSpec,
-    TrialPlan, check_grid_path,
+    TrialPlan,
 };
 use dualgap::term::{MulticlassLoss, Penalty, ScalarLoss};
 
@@ -303,8 +302,7 @@ fn the_models_of_a_grid_are_those_of_single_runs() {
                 move |(model, value): (&Model<Linear>, &f64)| Ok((model.clone(), value * change));
             models.iter().zip(&grid.values).map(claim).collect::<Vec<_>>()
         };
-        let check =
-            |claims, share| check_grid_path(&data, claims, over, Tolerance::Relative(share));
+        let check = |claims, share| over.check_path(&data, claims, Tolerance::Relative(share));
         assert_eq!(check(claims(1.0), 1e-5).unwrap(), 0);
         assert!(check(claims(1.1), 1e-5).is_err());
         let tight = models.iter().any(|model| model.certificate.relative_gap_bound() > 1e-12);

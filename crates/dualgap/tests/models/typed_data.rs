@@ -20,7 +20,7 @@ fn bits(weights: &[f64]) -> Vec<u64> {
 fn assert_weighed<S: Structure, P>(
     report: &Report<Model<S>>,
     weights: &[f64],
-    engine: &Report<dual::Solution<P>>,
+    engine: &Report<dualgap::run::Solution<P>>,
     plain: &Report<Model<S>>,
 ) {
     assert_eq!(bits(&report.model.weights), bits(&engine.model.weights));
@@ -64,7 +64,7 @@ fn weights_of_the_data_are_those_of_the_run() {
     assert_weighed(&run(&weighted), &weights, &engine, &run(&numbers));
 
     let in_ball = |data| {
-        let (ball, settings) = (Penalty::l1_ball(1.0, 0.1), ball::Settings::default());
+        let (ball, settings) = (Penalty::l1_ball(1.0, 0.1), ball::BallSettings::default());
         fits::Fit::in_ball(Linear::new(loss), ball, settings, &budget).run(data).unwrap().model
     };
     let (model, plain) = (in_ball(&weighted), in_ball(&numbers));

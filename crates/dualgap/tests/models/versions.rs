@@ -4,15 +4,16 @@
 use crate::common::fits::{self, Fit};
 use crate::common::{Kind, Small};
 use dualgap::ball;
+use dualgap::container::Digest;
 use dualgap::data::{
-    Digest, Examples, Format, Numbers, Outputs, Ratings, Recipe, Scaling, Sets, TargetKind,
+    Examples, Format, Numbers, Outputs, Ratings, Recipe, Scaling, Sets, TargetKind,
 };
 use dualgap::dual::Settings;
 use dualgap::linalg::Rows;
 use dualgap::run::Budget;
-use dualgap::structure::completion::Centring;
 use dualgap::structure::{
-    Chain, Choice, Completion, Hamming, Linear, MultiLabel, MultiOutput, Multiclass, Structure,
+    Centring, Chain, Choice, Completion, Hamming, Linear, MultiLabel, MultiOutput, Multiclass,
+    Structure,
 };
 use dualgap::task::{Method, Model};
 use dualgap::term::{Costs, Penalty, Regulariser, ScalarLoss};
@@ -123,7 +124,7 @@ fn assert_read<S: Structure>(model: &Model<S>, data: &S::Data) {
 }
 
 fn in_ball<S: Structure>(structure: S, ball: Penalty, data: &S::Data) -> Model<S> {
-    let (settings, budget) = (ball::Settings::default(), Budget::passes(3));
+    let (settings, budget) = (ball::BallSettings::default(), Budget::passes(3));
     Fit::in_ball(structure, ball, settings, &budget).run(data).unwrap().model
 }
 
@@ -216,7 +217,7 @@ fn settings_that_came_later_have_their_first_values() {
     let ball = header["provenance"]["ball"].as_object_mut().unwrap();
     assert!(ball.remove("method").is_some() && ball.remove("steps").is_some());
     let read = Model::<Multiclass>::from_bytes(&with_header(container, &header, tensors)).unwrap();
-    assert_eq!(read.provenance.method, Method::Ball(ball::Settings::default()));
+    assert_eq!(read.provenance.method, Method::Ball(ball::BallSettings::default()));
     read.certify(&data).unwrap();
 
     let (settings, budget) = (Settings::plain(), Budget::passes(2));

@@ -5,7 +5,7 @@ use crate::common::wide::Wide;
 use crate::common::{Kind, Small, cases, of, small, ways, with_blocks};
 use crate::models::fitting::{Fit, Fitted, assert_true, exact_dual};
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
-use dualgap::dual::{Average, Method, Settings, Step};
+use dualgap::dual::{Algorithm, Average, Settings, Step};
 use dualgap::run::Budget;
 use dualgap::term::Costs;
 use proptest::prelude::*;
@@ -229,7 +229,7 @@ fn a_warm_run_can_be_resumed_without_the_model_it_began_with() {
     for kind in Kind::all(3) {
         let small = Small::random(2, kind, 6, 3, 3);
         let old = trained(&small);
-        for method in [Method::Bcfw, Method::Fw] {
+        for method in [Algorithm::Bcfw, Algorithm::Fw] {
             for (step, average) in
                 [(Step::LineSearch, Average::None), (Step::Predefined, Average::Weighted)]
             {

@@ -2,8 +2,9 @@
 //! the run itself refutes is an error that names the example.
 
 use super::weak::{DIM, Says, Weak, data, examples, task};
-use dualgap::dual::problem::PrimalValue;
-use dualgap::dual::{self, Engine, Joined, Method, Problem, Sampling, Settings, Step};
+use dualgap::dual::{
+    self, Algorithm, Engine, Joined, PrimalValue, Problem, Sampling, Settings, Step,
+};
 use dualgap::linalg::Measured;
 use dualgap::run::{Basis, Budget, Certificate, InMemory, Quota, Solver, Stop};
 use dualgap::structure::{Oracle, OracleBlocks, OwnStructure, Remark, RemarkKind};
@@ -104,7 +105,7 @@ fn predefined_steps_are_two_n_over_nu_k_plus_two_n() {
     for nu in [1.0, 0.6, 0.2] {
         let oracle = Weak::honest(Says::Share(nu));
         for (method, steps) in
-            [(Method::Bcfw, 20), (Method::Bcfw, 80), (Method::Fw, 1), (Method::Fw, 7)]
+            [(Algorithm::Bcfw, 20), (Algorithm::Bcfw, 80), (Algorithm::Fw, 1), (Algorithm::Fw, 7)]
         {
             let examples = examples(1, 20);
             let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
@@ -119,8 +120,8 @@ fn predefined_steps_are_two_n_over_nu_k_plus_two_n() {
             };
             // The best pair may be an older one, so the engine itself is asked.
             let sampled = |k: usize| match method {
-                Method::Bcfw => vec![k % 20],
-                Method::Fw => (0..20).collect(),
+                Algorithm::Bcfw => vec![k % 20],
+                Algorithm::Fw => (0..20).collect(),
             };
             let expected = literal(nu, 20, steps, sampled);
             let found = iterate(&blocks, &settings, steps);
@@ -136,13 +137,13 @@ fn iterate(blocks: &OracleBlocks<'_, Weak>, settings: &Settings, steps: usize) -
         Quota { oracle_calls: u64::MAX, steps: steps as u64, pause: u64::MAX, halted: &|| false }
     }
     match settings.method {
-        Method::Bcfw => {
+        Algorithm::Bcfw => {
             let problem = Problem::new(blocks, L2, settings.lambda, None).unwrap();
             let mut engine = Engine::new(problem, settings).unwrap();
             engine.advance(&quota(steps)).unwrap();
             engine.weights()
         }
-        Method::Fw => {
+        Algorithm::Fw => {
             let joined = Joined::new(blocks, None).unwrap();
             let problem = Problem::new(&joined, L2, settings.lambda, None).unwrap();
             let mut engine = Engine::new(problem, settings).unwrap();
@@ -180,7 +181,7 @@ fn an_oracle_that_calls_a_bad_output_the_best_is_caught_by_the_outputs_it_found_
     for settings in [
         Settings::default(),
         Settings::plain(),
-        Settings { method: Method::Bcfw, batch: 4, ..Settings::plain() },
+        Settings { method: Algorithm::Bcfw, batch: 4, ..Settings::plain() },
     ] {
         let (example, message) = caught(Says::Best, &settings);
         assert!(example < 20 && message.contains("called the best"), "{message}");
@@ -209,7 +210,7 @@ fn certification_catches_what_steps_do_not_reach() {
     assert!(model.certify(&data).is_ok());
     assert!(matches!(lying.certify(&data), Err(Error::Oracle { .. })));
     // Batch Frank-Wolfe does not compare on its way; the model that it ends with is.
-    let method = DualMethod { solver: Method::Fw, ..DualMethod::plain() };
+    let method = DualMethod { solver: Algorithm::Fw, ..DualMethod::plain() };
     let plan = Plan { method: method.into(), ..Plan::new(Budget::passes(10)) };
     assert!(task(Weak::blind(Says::Best), LAMBDA).fit(&data, plan).is_err());
 }

@@ -1,6 +1,6 @@
 //! Oracles that decode several inputs at once: the same run, and the same contract.
 
-use dualgap::dual::{self, Method, Settings};
+use dualgap::dual::{self, Algorithm, Settings};
 use dualgap::linalg::Accumulate;
 use dualgap::methods::cutting_plane;
 use dualgap::run::Budget;
@@ -75,7 +75,7 @@ const EXAMPLES: [(f64, usize); 5] = [(1.0, 0), (-0.5, 2), (0.3, 1), (2.0, 0), (-
 fn batches_take_the_place_of_single_calls_and_change_nothing() {
     let budget = Budget { passes: Some(6), ..Budget::default() };
     let settings = Settings { lambda: 0.1, batch: 2, ..Settings::plain() };
-    let batch_method = Settings { method: Method::Fw, batch: 1, ..settings.clone() };
+    let batch_method = Settings { method: Algorithm::Fw, batch: 1, ..settings.clone() };
     for settings in [settings, batch_method] {
         let run = |oracle: &Levels| {
             let blocks = OracleBlocks::new(oracle, &EXAMPLES).unwrap();
@@ -94,7 +94,8 @@ fn batches_take_the_place_of_single_calls_and_change_nothing() {
     }
     let together = Levels { batches: true, honest: true, ..Levels::default() };
     let blocks = OracleBlocks::new(&together, &EXAMPLES).unwrap();
-    let (settings, budget) = (cutting_plane::Settings::default(), Budget::relative(1e-6));
+    let (settings, budget) =
+        (cutting_plane::CuttingPlaneSettings::default(), Budget::relative(1e-6));
     let regulariser = Regulariser::default();
     let report = cutting_plane::train(&blocks, 0.1, regulariser, None, &settings, &budget, &mut ());
     assert!(report.unwrap().certificate.relative_gap() <= 1e-6);

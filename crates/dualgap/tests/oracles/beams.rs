@@ -3,11 +3,9 @@
 
 use crate::common::quadratic::optimum;
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small};
-use dualgap::dual::problem::PrimalValue;
-use dualgap::dual::{self, Problem, Settings};
+use dualgap::dual::{self, PrimalValue, Problem, Settings};
 use dualgap::run::{Basis, Budget, Stop};
-use dualgap::structure::chain::Beam;
-use dualgap::structure::{Chain, ChainBlocks, Hamming, Rescaling};
+use dualgap::structure::{Beam, Chain, ChainBlocks, Hamming, Rescaling};
 use dualgap::task::{DualEvidence, Model, Plan, RawModel, Task};
 use dualgap::term::{L2, Penalty};
 use proptest::prelude::*;

@@ -6,8 +6,9 @@ use crate::common::explicit::{Explicit, dot};
 use crate::common::{Kind, Small};
 use dualgap::dual::{Blocks, Direction, Engine, Mixture, Problem, Sampling, Settings};
 use dualgap::run::{Budget, Quota, Solver, Stop};
-use dualgap::structure::chain::Beam;
-use dualgap::structure::{Chain, ChainBlocks, Choice, Hamming, OracleBlocks, ProxSdca, Rescaling};
+use dualgap::structure::{
+    Beam, Chain, ChainBlocks, Choice, Hamming, OracleBlocks, ProxSdca, Rescaling,
+};
 use dualgap::task::{DualMethod, Plan, Task};
 use dualgap::term::{L2, Penalty};
 

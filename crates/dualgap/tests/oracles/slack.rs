@@ -4,8 +4,7 @@
 use super::rescaled;
 use crate::common::quadratic::optimum;
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_oracle};
-use dualgap::dual::problem::PrimalValue;
-use dualgap::dual::{self, Direction, Problem, Settings};
+use dualgap::dual::{self, Direction, PrimalValue, Problem, Settings};
 use dualgap::linalg::Accumulate;
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::structure::{Bound, Decoded, Hamming, Oracle, OracleBlocks, Rescaling};

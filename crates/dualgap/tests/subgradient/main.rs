@@ -11,23 +11,26 @@ mod steps;
 use dualgap::data::{Graph, Mark, Matchings};
 use dualgap::dual::Blocks;
 use dualgap::linalg::{Random, Rows};
-use dualgap::methods::subgradient::{Average, Method, Settings, Subgradient};
+use dualgap::methods::subgradient::{
+    Subgradient, SubgradientAverage, SubgradientMethod, SubgradientSettings,
+};
 use dualgap::run::{Quota, Solver};
 
-pub const METHODS: [Method; 2] = [Method::Stochastic, Method::Batch];
+pub const METHODS: [SubgradientMethod; 2] =
+    [SubgradientMethod::Stochastic, SubgradientMethod::Batch];
 
-pub const AVERAGES: [Average; 6] = [
-    Average::None,
-    Average::Uniform,
-    Average::Weighted,
-    Average::Suffix { fraction: 0.5 },
-    Average::Suffix { fraction: 0.2 },
-    Average::Doubling,
+pub const AVERAGES: [SubgradientAverage; 6] = [
+    SubgradientAverage::None,
+    SubgradientAverage::Uniform,
+    SubgradientAverage::Weighted,
+    SubgradientAverage::Suffix { fraction: 0.5 },
+    SubgradientAverage::Suffix { fraction: 0.2 },
+    SubgradientAverage::Doubling,
 ];
 
 /// One thread, and a seed of its own.
-pub fn settings(method: Method, average: Average) -> Settings {
-    Settings { method, average, seed: 7, threads: 1, ..Settings::default() }
+pub fn settings(method: SubgradientMethod, average: SubgradientAverage) -> SubgradientSettings {
+    SubgradientSettings { method, average, seed: 7, threads: 1, ..SubgradientSettings::default() }
 }
 
 /// Takes one step.

@@ -4,7 +4,7 @@ use crate::common::{Kind, Small, with_blocks, with_oracle};
 use crate::subgradient::{grids, settings};
 use dualgap::dual::{self, Blocks};
 use dualgap::linalg::{Random, Rows};
-use dualgap::methods::subgradient::{Average, Method, train};
+use dualgap::methods::subgradient::{SubgradientAverage, SubgradientMethod, train};
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::{Choice, LinearBlocks, LinkLoss, MatchingBlocks, OracleBlocks};
 use dualgap::term::{L2, Regulariser, ScalarLoss};
@@ -23,9 +23,9 @@ fn agree<B: Blocks>(name: &str, blocks: &B, lambda: f64, weights: Option<&[f64]>
     let tight = dual::train(blocks, &tight, &Budget::relative(1e-9), &mut ()).unwrap();
     let optimum = tight.certificate;
     let ways = [
-        settings(Method::Stochastic, Average::Weighted),
-        settings(Method::Stochastic, Average::Doubling),
-        settings(Method::Batch, Average::Suffix { fraction: 0.5 }),
+        settings(SubgradientMethod::Stochastic, SubgradientAverage::Weighted),
+        settings(SubgradientMethod::Stochastic, SubgradientAverage::Doubling),
+        settings(SubgradientMethod::Batch, SubgradientAverage::Suffix { fraction: 0.5 }),
     ];
     for settings in ways {
         let budget = Budget { passes: Some(5000), ..Budget::relative(TOLERANCE) };

@@ -3,7 +3,9 @@
 use crate::common::{Kind, Small, distance, with_blocks};
 use crate::subgradient::{AVERAGES, METHODS, settings};
 use dualgap::dual::{self, Begin, Problem, Sampling, Witnessed};
-use dualgap::methods::subgradient::{Average, Method, Settings, Subgradient, train, train_from};
+use dualgap::methods::subgradient::{
+    Subgradient, SubgradientAverage, SubgradientMethod, SubgradientSettings, train, train_from,
+};
 use dualgap::run::{Budget, Checkpoint, InMemory};
 use dualgap::structure::{Hamming, MulticlassBlocks};
 use dualgap::term::{Costs, Free, L2, Regulariser};
@@ -14,16 +16,16 @@ fn chains() -> Small {
     Small { lambda: 0.2, ..Small::random(4, Kind::Chain(Hamming::Normalized), 7, 3, 3) }
 }
 
-fn ways() -> Vec<Settings> {
+fn ways() -> Vec<SubgradientSettings> {
     let mut ways = Vec::new();
     for method in METHODS {
         for average in AVERAGES {
             ways.push(settings(method, average));
         }
     }
-    ways.push(Settings {
+    ways.push(SubgradientSettings {
         sampling: Sampling::Uniform,
-        ..settings(Method::Stochastic, Average::None)
+        ..settings(SubgradientMethod::Stochastic, SubgradientAverage::None)
     });
     ways
 }
@@ -32,7 +34,7 @@ fn ways() -> Vec<Settings> {
 fn in_two_parts<B: Witnessed>(
     blocks: &B,
     lambda: f64,
-    settings: &Settings,
+    settings: &SubgradientSettings,
     calls: u64,
     budget: &Budget,
 ) -> (Vec<f64>, dualgap::run::Certificate, dualgap::run::Work) {
@@ -66,7 +68,8 @@ fn a_resumed_run_is_one_that_never_stopped() {
 fn a_run_that_reached_its_tolerance_resumes_where_it_ended() {
     let small = chains();
     with_blocks!(small, |blocks| {
-        let (settings, begin) = (settings(Method::Stochastic, Average::Weighted), Begin::Fresh);
+        let (settings, begin) =
+            (settings(SubgradientMethod::Stochastic, SubgradientAverage::Weighted), Begin::Fresh);
         let (budget, mut memory) = (Budget::relative(0.05), InMemory::default());
         let sink = Some(&mut memory as _);
         let lambda = small.lambda;
@@ -86,7 +89,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     let small = chains();
     with_blocks!(small, |blocks| for method in METHODS {
         let run = |threads| {
-            let settings = Settings { threads, ..settings(method, Average::Weighted) };
+            let settings =
+                SubgradientSettings { threads, ..settings(method, SubgradientAverage::Weighted) };
             let budget = Budget::passes(20);
             train(&blocks, small.lambda, PLAIN, None, &settings, &budget, &mut ()).unwrap()
         };
@@ -103,21 +107,22 @@ fn a_forged_state_is_refused_or_proves_what_is_true() {
         let tight = dual::Settings { lambda: small.lambda, ..dual::Settings::default() };
         let optimum =
             dual::train(&blocks, &tight, &Budget::relative(1e-9), &mut ()).unwrap().certificate;
-        let (settings, begin) = (settings(Method::Stochastic, Average::Doubling), Begin::Fresh);
+        let (settings, begin) =
+            (settings(SubgradientMethod::Stochastic, SubgradientAverage::Doubling), Begin::Fresh);
         let (mut memory, budget) = (InMemory::default(), Budget::passes(3));
         let sink = Some(&mut memory as _);
         let lambda = small.lambda;
         train_from(&blocks, lambda, PLAIN, None, &settings, begin, &budget, &mut (), sink).unwrap();
         let checkpoint = memory.last.unwrap();
-        let resume = |settings: &Settings, from: Checkpoint| {
+        let resume = |settings: &SubgradientSettings, from: Checkpoint| {
             let (begin, budget) = (Begin::At(from), Budget::passes(4));
             train_from(&blocks, lambda, PLAIN, None, settings, begin, &budget, &mut (), None)
         };
         assert!(resume(&settings, checkpoint.clone()).is_ok());
         for other in [
-            Settings { average: Average::Uniform, ..settings },
-            Settings { method: Method::Batch, ..settings },
-            Settings { sampling: Sampling::Cyclic, ..settings },
+            SubgradientSettings { average: SubgradientAverage::Uniform, ..settings },
+            SubgradientSettings { method: SubgradientMethod::Batch, ..settings },
+            SubgradientSettings { sampling: Sampling::Cyclic, ..settings },
         ] {
             assert!(resume(&other, checkpoint.clone()).is_err(), "{other:?}");
         }
@@ -148,7 +153,7 @@ fn a_warm_start_begins_at_the_weights_of_its_points() {
         let problem = Problem::new(&blocks, L2, small.lambda, None).unwrap();
         let image = problem.dual(&tight.model.points).unwrap().v;
         for method in METHODS {
-            let settings = settings(method, Average::Weighted);
+            let settings = settings(method, SubgradientAverage::Weighted);
             let points = tight.model.points.clone();
             let warm = Subgradient::at(&blocks, small.lambda, None, &settings, points.clone());
             assert!(distance(&image, &warm.unwrap().iterate()) < 1e-12);
@@ -167,18 +172,19 @@ fn what_the_method_cannot_do_is_refused() {
     let small = Small::random(3, Kind::Multiclass(Costs::ZeroOne), 5, 3, 1);
     let data = small.examples();
     let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
-    let usual = settings(Method::Stochastic, Average::Weighted);
-    let refusal = |lambda, regulariser, settings: &Settings| {
+    let usual = settings(SubgradientMethod::Stochastic, SubgradientAverage::Weighted);
+    let refusal = |lambda, regulariser, settings: &SubgradientSettings| {
         let budget = Budget::passes(1);
         let run = train(&blocks, lambda, regulariser, None, settings, &budget, &mut ());
         run.map(|report| report.stop).unwrap_err().to_string()
     };
     for fraction in [0.0, 1.5, -0.5, f64::NAN] {
-        let settings = Settings { average: Average::Suffix { fraction }, ..usual };
+        let settings =
+            SubgradientSettings { average: SubgradientAverage::Suffix { fraction }, ..usual };
         assert!(refusal(0.1, PLAIN, &settings).contains("suffix"));
     }
     for sampling in [Sampling::Importance, Sampling::Gap] {
-        let settings = Settings { sampling, ..usual };
+        let settings = SubgradientSettings { sampling, ..usual };
         assert!(refusal(0.1, PLAIN, &settings).contains("equally often"));
     }
     for regulariser in [

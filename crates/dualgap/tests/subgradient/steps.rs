@@ -6,7 +6,9 @@ use crate::subgradient::{AVERAGES, METHODS, grids, settings, step};
 use dualgap::data::{Classes, Examples};
 use dualgap::dual::{Blocks, Order, Problem, Sampling};
 use dualgap::linalg::{Random, Rows};
-use dualgap::methods::subgradient::{Average, Method, Settings, Subgradient};
+use dualgap::methods::subgradient::{
+    Subgradient, SubgradientAverage, SubgradientMethod, SubgradientSettings,
+};
 use dualgap::structure::{
     Choice, LinearBlocks, LinkLoss, MatchingBlocks, MatchingOracle, OracleBlocks, ScoreBlocks,
 };
@@ -16,7 +18,7 @@ use dualgap::term::{Costs, L2, MulticlassLoss, ScalarLoss};
 /// factor; the weights after every step, as long as `psi` returns something.
 fn pegasos(
     (n, dim, lambda): (usize, usize, f64),
-    settings: &Settings,
+    settings: &SubgradientSettings,
     steps: usize,
     psi: impl Fn(usize, &[f64]) -> Option<Vec<f64>>,
     mass: impl Fn(usize) -> f64,
@@ -26,11 +28,11 @@ fn pegasos(
     let mut iterates = Vec::new();
     for k in 0..steps {
         let chosen: Vec<(usize, f64)> = match settings.method {
-            Method::Stochastic => {
+            SubgradientMethod::Stochastic => {
                 let i = order.next_block();
                 vec![(i, n as f64 * mass(i))]
             }
-            Method::Batch => (0..n).map(|i| (i, mass(i))).collect(),
+            SubgradientMethod::Batch => (0..n).map(|i| (i, mass(i))).collect(),
         };
         let mut sum = vec![0.0; dim];
         for (i, factor) in chosen {
@@ -45,11 +47,11 @@ fn pegasos(
 }
 
 /// The average of these iterates, or `None` if it does not begin at a step that all implementations would choose.
-fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
+fn average(kind: SubgradientAverage, iterates: &[Vec<f64>]) -> Vec<f64> {
     let k = iterates.len();
     let begin = match kind {
-        Average::Doubling => 1 << k.ilog2(),
-        Average::Suffix { fraction } => {
+        SubgradientAverage::Doubling => 1 << k.ilog2(),
+        SubgradientAverage::Suffix { fraction } => {
             // The last of 0, 1, …, 16, 18, 20, …, each an eighth further, that is before ⌈(1 − f)k⌉.
             let wanted = ((1.0 - fraction) * k as f64).ceil() as usize;
             let mut stored = 0;
@@ -60,7 +62,7 @@ fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
         }
         _ => 1,
     };
-    let weight = |t: usize| if kind == Average::Weighted { t as f64 } else { 1.0 };
+    let weight = |t: usize| if kind == SubgradientAverage::Weighted { t as f64 } else { 1.0 };
     let total: f64 = (begin..=k).map(weight).sum();
     let coordinate = |j: usize| (begin..=k).map(|t| weight(t) * iterates[t - 1][j]).sum::<f64>();
     (0..iterates[0].len()).map(|j| coordinate(j) / total).collect()
@@ -80,14 +82,14 @@ fn is_tied(problem: &Explicit, i: usize, w: &[f64]) -> bool {
 fn follow<B: Blocks>(
     blocks: &B,
     (lambda, weights): (f64, Option<&[f64]>),
-    settings: &Settings,
+    settings: &SubgradientSettings,
     iterates: &[Vec<f64>],
 ) {
     let problem = Problem::new(blocks, L2, lambda, weights).unwrap();
     let mut method = Subgradient::new(blocks, lambda, weights, settings).unwrap();
     let pass = match settings.method {
-        Method::Stochastic => blocks.len(),
-        Method::Batch => 1,
+        SubgradientMethod::Stochastic => blocks.len(),
+        SubgradientMethod::Batch => 1,
     };
     for (k, expected) in (1..).zip(iterates) {
         step(&mut method);
@@ -95,7 +97,7 @@ fn follow<B: Blocks>(
         let apart = distance(expected, &w);
         assert!(apart < 1e-9, "{settings:?}, step {k}: {apart:e}");
         match (settings.average, method.average()) {
-            (Average::None, none) => assert!(none.is_none()),
+            (SubgradientAverage::None, none) => assert!(none.is_none()),
             (kind, mean) => {
                 let apart = distance(&average(kind, &iterates[..k]), &mean.unwrap());
                 assert!(apart < 1e-9, "{settings:?}, average after {k}: {apart:e}");
@@ -108,13 +110,15 @@ fn follow<B: Blocks>(
     }
 }
 
-fn ways() -> Vec<Settings> {
+fn ways() -> Vec<SubgradientSettings> {
     let mut ways = Vec::new();
     for method in METHODS {
         ways.extend(AVERAGES.map(|average| settings(method, average)));
     }
-    let uniform =
-        Settings { sampling: Sampling::Uniform, ..settings(Method::Stochastic, Average::Weighted) };
+    let uniform = SubgradientSettings {
+        sampling: Sampling::Uniform,
+        ..settings(SubgradientMethod::Stochastic, SubgradientAverage::Weighted)
+    };
     ways.push(uniform);
     ways
 }
@@ -159,7 +163,7 @@ fn matchings_take_the_same_steps_as_their_oracle() {
         (0..data.len()).map(|i| (data.graph(i), data.graph(i).truth().collect())).collect();
     let by_oracle = OracleBlocks::new(&oracle, &examples).unwrap();
     for method in METHODS {
-        let settings = settings(method, Average::Weighted);
+        let settings = settings(method, SubgradientAverage::Weighted);
         let mut reference = Subgradient::new(&by_oracle, lambda, None, &settings).unwrap();
         let mut iterates = Vec::new();
         for _ in 0..30 {
@@ -222,7 +226,7 @@ fn under_softmax_the_steps_are_stochastic_gradients() {
     let softmax = MulticlassLoss::Softmax;
     let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, softmax, Choice::I).unwrap();
     for method in METHODS {
-        let settings = settings(method, Average::Uniform);
+        let settings = settings(method, SubgradientAverage::Uniform);
         // x ⊗ (e_y − p), laid out by feature.
         let psi = |i: usize, w: &[f64]| {
             let score = |y: usize| (0..3).map(|f| x[i][f] * w[f * 3 + y]).sum::<f64>().exp();

@@ -2,7 +2,7 @@
 //! certified, so that D and the gap of every iterate are known.
 
 use crate::theorems::{Case, STEPS};
-use dualgap::dual::{Average, Engine, Joined, Method, Problem, Sampling, Settings, Step};
+use dualgap::dual::{Algorithm, Average, Engine, Joined, Problem, Sampling, Settings, Step};
 use dualgap::run::{Quota, Solver, Work};
 use dualgap::structure::MulticlassBlocks;
 use dualgap::term::{Costs, L2};
@@ -28,10 +28,10 @@ fn expected(case: &Case, settings: &Settings) -> Vec<[f64; 2]> {
     let data = case.small.examples();
     let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
     let mut sums = vec![[0.0; 2]; K + 1];
-    let seeds = if settings.method == Method::Fw { 1 } else { SEEDS };
+    let seeds = if settings.method == Algorithm::Fw { 1 } else { SEEDS };
     for seed in 0..seeds {
         let settings = Settings { seed, sampling: Sampling::Uniform, ..settings.clone() };
-        let numbers = if settings.method == Method::Fw {
+        let numbers = if settings.method == Algorithm::Fw {
             let joined = Joined::new(&blocks, None).unwrap();
             let problem = Problem::new(&joined, L2, settings.lambda, None).unwrap();
             certified(Engine::new(problem, &settings).unwrap(), case, K)
@@ -50,7 +50,7 @@ fn expected(case: &Case, settings: &Settings) -> Vec<[f64; 2]> {
 fn batch_frank_wolfe_is_within_theorem_1() {
     for case in Case::both() {
         for step in STEPS {
-            let settings = Settings { method: Method::Fw, step, ..case.small.settings() };
+            let settings = Settings { method: Algorithm::Fw, step, ..case.small.settings() };
             let numbers = expected(&case, &settings);
             let mut least = f64::INFINITY;
             for (k, [h, g]) in numbers.into_iter().enumerate().skip(1) {

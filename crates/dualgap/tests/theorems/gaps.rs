@@ -7,7 +7,7 @@
 use crate::common::distance;
 use crate::theorems::{Case, NOTICED, STEPS, Way, means, walk};
 use dualgap::dual::{Average, Sampling, Step};
-use dualgap::methods::product::{Point, Settings};
+use dualgap::methods::product::{Point, ProductSettings};
 
 /// The K that are looked at.
 const LASTS: [usize; 5] = [0, 3, 30, 100, 300];
@@ -96,12 +96,12 @@ fn shorter_steps_and_skewed_orders_are_noticed() {
 fn the_solver_s_weighted_average_is_that_of_the_paper() {
     let case = Case::curved();
     for step in STEPS {
-        let settings = Settings {
+        let settings = ProductSettings {
             step,
             sampling: Sampling::Uniform,
             average: Average::Weighted,
             seed: 7,
-            ..Settings::default()
+            ..ProductSettings::default()
         };
         let mut solver = case.solver(&settings);
         let iterates = walk(&case, Way::proper(step), 60, 7);

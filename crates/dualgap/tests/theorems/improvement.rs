@@ -8,7 +8,7 @@ use crate::theorems::{Case, STEPS, Way, walk};
 use dualgap::Result;
 use dualgap::dual::{Sampling, Step};
 use dualgap::methods::product::{
-    Bound, FrankWolfe, Objective, Point, Query, Set, Settings, Simplex,
+    FrankWolfe, Minimum, Objective, Point, ProductSettings, Query, Set, Simplex,
 };
 use std::cell::RefCell;
 
@@ -30,7 +30,7 @@ fn bound(case: &Case, at: &Point, i: usize, gamma: f64, default: f64, quality: &
 }
 
 /// f after a step on block i from the k-th iterate of a run with these settings.
-fn after(case: &Case, at: &Point, settings: &Settings, i: usize, gamma: Option<f64>) -> f64 {
+fn after(case: &Case, at: &Point, settings: &ProductSettings, i: usize, gamma: Option<f64>) -> f64 {
     let mut solver = FrankWolfe::at(&case.product, settings, at.clone()).unwrap();
     solver.step_on(i..i + 1, gamma).unwrap();
     case.product.objective().value(solver.point()).value
@@ -41,7 +41,7 @@ fn broken(case: &Case, step: Step, delta: f64, longer: f64) -> (usize, usize) {
     let way = Way { delta, ..Way::proper(step) };
     let quality = Quality { nu: case.nu, delta };
     let n = case.n();
-    let settings = Settings { step, delta, ..Settings::default() };
+    let settings = ProductSettings { step, delta, ..ProductSettings::default() };
     let (mut broken, mut all) = (0, 0);
     for (k, at) in walk(case, way, 150, 5).iter().enumerate() {
         let gamma = 2.0 * n as f64 / (case.nu * k as f64 + 2.0 * n as f64);
@@ -109,7 +109,7 @@ fn steps_twice_as_long_are_caught() {
 fn a_share_that_is_not_attained_is_caught() {
     let case = Case::flat().with_nu(0.5);
     let boasting = Quality { nu: 1.0, delta: 0.0 };
-    let settings = Settings { step: Step::Predefined, ..Settings::default() };
+    let settings = ProductSettings { step: Step::Predefined, ..ProductSettings::default() };
     let mut caught = 0;
     for at in walk(&case, Way::proper(Step::Predefined), 30, 5) {
         for i in 0..case.n() {
@@ -140,7 +140,7 @@ impl Set for Asked {
         self.simplex.start(x);
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         self.tolerances.borrow_mut().push(query.tolerance);
         self.simplex.minimise(query, corner)
     }
@@ -160,7 +160,12 @@ fn the_tolerance_of_step_k_is_that_of_inequality_13() {
         let tolerances = RefCell::default();
         let product =
             dual.product_of(|simplex| Asked { simplex, nu, tolerances: tolerances.clone() });
-        let settings = Settings { step, delta, sampling: Sampling::Cyclic, ..Settings::default() };
+        let settings = ProductSettings {
+            step,
+            delta,
+            sampling: Sampling::Cyclic,
+            ..ProductSettings::default()
+        };
         let mut solver = FrankWolfe::new(&product, &settings).unwrap();
         let n = product.blocks();
         for k in 0..5 * n {

@@ -21,10 +21,10 @@ use crate::common::explicit::dot;
 use crate::common::structural::StructuralDual;
 use crate::common::{Kind, Small, quadratic};
 use dualgap::Result;
-use dualgap::dual::{Method, Sampling, Step};
+use dualgap::dual::{Algorithm, Sampling, Step};
 use dualgap::linalg::Random;
 use dualgap::methods::product::{
-    Bound, FrankWolfe, Objective, Point, Product, Query, Set, Settings, Simplex,
+    FrankWolfe, Minimum, Objective, Point, Product, ProductSettings, Query, Set, Simplex,
 };
 use dualgap::term::Costs;
 
@@ -48,7 +48,7 @@ impl Set for Lazy {
         self.simplex.start(x);
     }
 
-    fn minimise(&self, query: &Query<'_>, s: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, s: &mut [f64]) -> Result<Minimum> {
         let Query { gradient, at, tolerance } = *query;
         let mut worst = vec![0.0; s.len()];
         let negated: Vec<f64> = gradient.iter().map(|g| -g).collect();
@@ -60,7 +60,7 @@ impl Set for Lazy {
             let off = *s + share * (worst - *s); // above the least by tolerance/ν
             *s = x + self.nu * (off - x); // ν of that
         }
-        Ok(Bound::Approximate)
+        Ok(Minimum::Approximate)
     }
 
     fn nu(&self) -> f64 {
@@ -132,7 +132,7 @@ impl Case {
         self.small.len()
     }
 
-    pub fn solver(&self, settings: &Settings) -> FrankWolfe<'_, StructuralDual, Lazy> {
+    pub fn solver(&self, settings: &ProductSettings) -> FrankWolfe<'_, StructuralDual, Lazy> {
         let start = self.product.point(self.start.clone()).unwrap();
         FrankWolfe::at(&self.product, settings, start).unwrap()
     }
@@ -157,7 +157,7 @@ impl Case {
 /// How blocks and step lengths are chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    pub method: Method,
+    pub method: Algorithm,
     pub step: Step,
     pub delta: f64,
     /// What each step length is multiplied by.
@@ -169,7 +169,7 @@ pub struct Way {
 impl Way {
     /// As the theorems have it.
     pub fn proper(step: Step) -> Self {
-        Self { method: Method::Bcfw, step, delta: 0.0, length: 1.0, skew: 1 }
+        Self { method: Algorithm::Bcfw, step, delta: 0.0, length: 1.0, skew: 1 }
     }
 
     /// Steps a quarter as long.
@@ -188,7 +188,8 @@ pub const STEPS: [Step; 2] = [Step::Predefined, Step::LineSearch];
 pub fn walk(case: &Case, way: Way, steps: usize, seed: u64) -> Vec<Point> {
     let Way { method, step, delta, length, skew } = way;
     let sampling = Sampling::Uniform;
-    let settings = Settings { method, step, sampling, delta, seed, ..Settings::default() };
+    let settings =
+        ProductSettings { method, step, sampling, delta, seed, ..ProductSettings::default() };
     let mut solver = case.solver(&settings);
     let (n, mut random) = (case.n(), Random::new(seed));
     let mut iterates = vec![solver.point().clone()];
@@ -199,7 +200,7 @@ pub fn walk(case: &Case, way: Way, steps: usize, seed: u64) -> Vec<Point> {
             let half = n / 2;
             let drawn = random.below(half + skew * (n - half));
             let i = if drawn < half { drawn } else { half + (drawn - half) / skew };
-            let blocks = if method == Method::Fw { 0..n } else { i..i + 1 };
+            let blocks = if method == Algorithm::Fw { 0..n } else { i..i + 1 };
             let proper = match step {
                 Step::Predefined => solver.predefined_length(),
                 Step::LineSearch => {

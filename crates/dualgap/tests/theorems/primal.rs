@@ -6,8 +6,8 @@
 //! ```
 
 use crate::theorems::{Case, NOTICED, STEPS, Way, excess, means, walk};
-use dualgap::dual::{Method, Step};
-use dualgap::methods::product::{FrankWolfe, Point, Settings};
+use dualgap::dual::{Algorithm, Step};
+use dualgap::methods::product::{FrankWolfe, Point, ProductSettings};
 
 const K: usize = 300;
 
@@ -66,7 +66,7 @@ fn steps_that_forget_nu_are_noticed() {
     let n = case.n();
     let mut mean = vec![0.0; 10 * K];
     for seed in 0..5 {
-        let settings = Settings { step: Step::Predefined, ..Settings::default() };
+        let settings = ProductSettings { step: Step::Predefined, ..ProductSettings::default() };
         let mut solver = case.solver(&settings);
         let mut random = dualgap::linalg::Random::new(seed);
         for (k, mean) in mean.iter_mut().enumerate() {
@@ -85,7 +85,7 @@ fn expectations(case: &Case, at: &Point, k: usize, length: f64, sums: &mut [f64]
     if k + 1 == sums.len() {
         return;
     }
-    let settings = Settings { step: Step::Predefined, ..Settings::default() };
+    let settings = ProductSettings { step: Step::Predefined, ..ProductSettings::default() };
     for i in 0..2 {
         let mut solver = FrankWolfe::at(&case.product, &settings, at.clone()).unwrap();
         let gamma = length * 4.0 / (case.nu * k as f64 + 4.0);
@@ -117,7 +117,7 @@ fn all_blocks_at_once_are_within_theorem_1() {
     for case in Case::both() {
         let bound = |k: usize| 2.0 / (k as f64 + 2.0) * case.c_whole;
         for step in STEPS {
-            let way = Way { method: Method::Fw, ..Way::proper(step) };
+            let way = Way { method: Algorithm::Fw, ..Way::proper(step) };
             let errors = errors(&case)(&walk(&case, way, K, 0));
             let worst = excess(&errors[1..], |k| bound(k + 1));
             assert!(worst <= 1.0, "{step:?}: {worst}");
@@ -129,7 +129,7 @@ fn all_blocks_at_once_are_within_theorem_1() {
         }
     }
     let case = Case::flat();
-    let way = Way { method: Method::Fw, ..Way::proper(Step::Predefined) };
+    let way = Way { method: Algorithm::Fw, ..Way::proper(Step::Predefined) };
     let errors = errors(&case)(&walk(&case, way.short(), K, 0));
     assert!(excess(&errors[1..], |k| 2.0 / (k as f64 + 3.0) * case.c_whole) > NOTICED);
     // With δ, the blocks share the tolerance.

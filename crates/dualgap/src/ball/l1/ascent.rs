@@ -15,7 +15,7 @@
 //! the ascent is regularised toward a centre (`centre.rs`).
 
 use super::soft_threshold::SoftThreshold;
-use super::table::{DualValue, L1Problem, Table};
+use super::table::{BallDual, BallTable, L1Problem};
 use crate::Result;
 use crate::ball::centre::Centre;
 use crate::ball::shrinking::Shrinking;
@@ -158,7 +158,7 @@ impl<S: Default> Ascent<S> {
     }
 }
 
-impl<'a, L: Losses> Moves<Table<'a>, L> for Ascent<L::Scratch> {
+impl<'a, L: Losses> Moves<BallTable<'a>, L> for Ascent<L::Scratch> {
     /// Ignores the halt flag: a visit is little work.
     fn step(&mut self, problem: &L1Problem<'a, L>, _: Halted<'_>) -> Result<Option<Looked>> {
         let i = self.next(problem.radius());
@@ -169,11 +169,7 @@ impl<'a, L: Losses> Moves<Table<'a>, L> for Ascent<L::Scratch> {
         Ok(Some(Looked::Calls(1)))
     }
 
-    fn iterate(
-        &mut self,
-        problem: &L1Problem<'a, L>,
-        dual: Option<&DualValue>,
-    ) -> Result<Vec<f64>> {
+    fn iterate(&mut self, problem: &L1Problem<'a, L>, dual: Option<&BallDual>) -> Result<Vec<f64>> {
         let Walk { centre, u, .. } = &mut self.walk;
         if let Some(dual) = dual {
             // The exact V removes the rounding error that many steps have accumulated.
@@ -192,7 +188,11 @@ impl<'a, L: Losses> Moves<Table<'a>, L> for Ascent<L::Scratch> {
         Some(&self.walk.alpha)
     }
 
-    fn certified(&mut self, problem: &L1Problem<'a, L>, told: Told<'_, Table<'a>>) -> Result<()> {
+    fn certified(
+        &mut self,
+        problem: &L1Problem<'a, L>,
+        told: Told<'_, BallTable<'a>>,
+    ) -> Result<()> {
         if !self.walk.centre.is_set() && told.gap > SLOW * self.walk.gap {
             self.recentre(problem, self.walk.shrinking.mean_curvature());
         }
@@ -216,7 +216,7 @@ impl<'a, L: Losses> Moves<Table<'a>, L> for Ascent<L::Scratch> {
     }
 }
 
-impl<'a, L: Losses> Resumes<Table<'a>, L> for Ascent<L::Scratch> {
+impl<'a, L: Losses> Resumes<BallTable<'a>, L> for Ascent<L::Scratch> {
     type State = Walk;
 
     fn state(&self) -> Walk {

@@ -7,8 +7,8 @@
 //! The products ⟨a_i, b_j⟩ are computed once, so that a step toward an atom costs a column of them and no product with
 //! the data. In λ this is a problem in the simplex, whose g is a smooth term of its own.
 
-use super::table::{L1Problem, Table};
-use crate::ball::{Losses, Problem, SmoothTerm};
+use super::table::{BallTable, L1Problem};
+use crate::ball::{BallProblem, Losses, SmoothTerm};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::{Need, check_weights};
 use crate::linalg::underflow::product_above;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Atoms and the products of the data with them; see the module's head.
 ///
 /// ```
-/// use dualgap::ball::{self, Atoms, PerOutput, Settings};
+/// use dualgap::ball::{Atoms, BallSettings, PerOutput, self};
 /// use dualgap::linalg::Rows;
 /// use dualgap::run::Budget;
 /// use dualgap::term::ScalarLoss;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// let atoms = Atoms::new(&rows, &[vec![-1.0, 0.0], vec![2.0, 0.0], vec![0.0, 1.0]])?;
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.5, 1.5], 1)?;
 /// let problem = atoms.problem(losses, 0.0, None)?;
-/// let report = ball::train(&problem, &Settings::default(), &Budget::passes(300), &mut ())?;
+/// let report = ball::train(&problem, &BallSettings::default(), &Budget::passes(300), &mut ())?;
 /// let x = atoms.weights(&report.model.weights);
 /// assert!((x[0] - 1.0).abs() < 1e-3 && (x[1] - 0.5).abs() < 1e-3);
 /// assert!(report.certificate.gap() < 1e-6);
@@ -85,7 +85,7 @@ impl Atoms {
         Ok(Self { corners: Arc::new(atoms.to_vec()), products: Rows::dense(&products)?, off })
     }
 
-    /// The problem in λ; see [`Problem::new`]. μ may be zero.
+    /// The problem in λ; see [`BallProblem::new`]. μ may be zero.
     pub fn problem<L: Losses>(
         &self,
         losses: L,
@@ -95,8 +95,8 @@ impl Atoms {
         if losses.outputs() != 1 {
             return Err(Error::setting("atoms are weights of one output"));
         }
-        let table = Table::new(&self.products, 1)?.in_simplex().off_by(&self.off);
-        let problem = Problem::new(table, losses, mu, 1.0, sample_weights)?;
+        let table = BallTable::new(&self.products, 1)?.in_simplex().off_by(&self.off);
+        let problem = BallProblem::new(table, losses, mu, 1.0, sample_weights)?;
         if mu == 0.0 {
             return Ok(problem);
         }

@@ -16,11 +16,11 @@ mod theorem;
 mod visit;
 
 pub use atoms::Atoms;
-pub use table::{DualValue, L1Problem, MeanDual, Table};
+pub use table::{BallDual, BallTable, L1Problem, MeanDual};
 
 use super::handover::{Handover, TakesOver};
 use super::solver::Session;
-use super::{Losses, Method, Settings, Solution, Train};
+use super::{BallMethod, BallSettings, Losses, Solution, Train};
 use crate::Result;
 use crate::linalg::memory::Need;
 use crate::run::Report;
@@ -32,21 +32,27 @@ use theorem::Theorem;
 impl<L: Losses> Train for L1Problem<'_, L> {
     type Weights = Vec<f64>;
 
-    fn train_in(&self, settings: &Settings, session: Session<'_, '_>) -> Result<Report<Solution>> {
+    fn train_in(
+        &self,
+        settings: &BallSettings,
+        session: Session<'_, '_>,
+    ) -> Result<Report<Solution>> {
         let copies = settings.copies() + if session.sink.is_some() { 3 } else { 0 };
         let others = 4 * self.numbers();
         Need { weights: self.dim(), copies, others }.check()?;
         match settings.method {
             // The ascent knows the l1 ball and μ/2‖X‖² alone; accelerated gradients know all sets and terms.
-            Method::Auto if self.map().corners() != Corners::Signed || self.term().is_some() => {
+            BallMethod::Auto
+                if self.map().corners() != Corners::Signed || self.term().is_some() =>
+            {
                 session.resume(self, Gradients::<L::Scratch>::begin(self, None)?)
             }
-            Method::Auto => {
+            BallMethod::Auto => {
                 let ascent = Ascent::<L::Scratch>::new(self, settings.seed);
                 let moves = Handover::<_, Gradients<L::Scratch>>::new(ascent);
                 session.resume(self, moves)
             }
-            Method::Pdbfw => session.resume(self, Theorem::new(self, settings.constants)?),
+            BallMethod::Pdbfw => session.resume(self, Theorem::new(self, settings.constants)?),
             _ => baselines::train(self, settings, session),
         }
     }

@@ -12,7 +12,7 @@
 use super::sets::Corners;
 use crate::ball::own_term::{self, SmoothTerm};
 use crate::ball::problem::{Design, Known, Proved};
-use crate::ball::{Losses, Problem};
+use crate::ball::{BallProblem, Losses};
 use crate::linalg::kernels::add_outer;
 use crate::linalg::memory::{Need, check_weights};
 use crate::linalg::underflow::{norm_above, product_above, root_above, size_of_product};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// Data by rows and by columns, with c outputs; see the module's head.
 #[derive(Clone, Debug)]
-pub struct Table<'a> {
+pub struct BallTable<'a> {
     rows: &'a Rows,
     columns: Columns,
     outputs: usize,
@@ -35,7 +35,7 @@ pub struct Table<'a> {
     off: Option<&'a [f64]>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> BallTable<'a> {
     /// Sorts the entries of these rows by columns, too.
     pub fn new(rows: &'a Rows, outputs: usize) -> Result<Self> {
         let weights = check_weights(rows.width().checked_mul(outputs))?;
@@ -72,11 +72,11 @@ impl<'a> Table<'a> {
 }
 
 /// A problem in the l1 ball.
-pub type L1Problem<'a, L> = Problem<Table<'a>, L>;
+pub type L1Problem<'a, L> = BallProblem<BallTable<'a>, L>;
 
 /// The dual value of a certificate, with the V and the X of the dual point.
 #[derive(Clone, Debug)]
-pub struct DualValue {
+pub struct BallDual {
     /// D(α), or a lower bound on it that differs by rounding only.
     pub value: Measured,
     /// V, summed anew with compensation.
@@ -97,9 +97,9 @@ pub struct MeanDual {
     pub distance: f64,
 }
 
-impl Design for Table<'_> {
+impl Design for BallTable<'_> {
     type Weights = Vec<f64>;
-    type Dual = DualValue;
+    type Dual = BallDual;
     type Way = ();
 
     const DUAL_FIRST: bool = true;
@@ -185,7 +185,7 @@ impl Design for Table<'_> {
     }
 
     fn prove<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         _: &Known<'_, Vec<f64>>,
         _: Halted<'_>,
@@ -195,7 +195,7 @@ impl Design for Table<'_> {
     }
 
     fn prove_again<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         (): &(),
     ) -> Result<Measured> {
@@ -203,8 +203,8 @@ impl Design for Table<'_> {
     }
 }
 
-impl<'a, L: Losses> Problem<Table<'a>, L> {
-    /// The problem of a linear model in the l1 ball; see [`Problem::new`].
+impl<'a, L: Losses> BallProblem<BallTable<'a>, L> {
+    /// The problem of a linear model in the l1 ball; see [`BallProblem::new`].
     pub fn l1(
         rows: &'a Rows,
         losses: L,
@@ -212,21 +212,21 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
         radius: f64,
         sample_weights: Option<&[f64]>,
     ) -> Result<Self> {
-        Self::new(Table::new(rows, losses.outputs())?, losses, mu, radius, sample_weights)
+        Self::new(BallTable::new(rows, losses.outputs())?, losses, mu, radius, sample_weights)
     }
 
-    /// The problem of a linear model in the simplex of this size; see [`Problem::new`].
+    /// The problem of a linear model in the simplex of this size; see [`BallProblem::new`].
     ///
     /// ```
-    /// use dualgap::ball::{self, PerOutput, Problem, Settings};
+    /// use dualgap::ball::{BallProblem, BallSettings, PerOutput, self};
     /// use dualgap::linalg::Rows;
     /// use dualgap::run::Budget;
     /// use dualgap::term::ScalarLoss;
     /// // The mixture of three columns that is nearest to (1, 1): half of the first and half of the second.
     /// let rows = Rows::dense(&[vec![2.0, 0.0, -1.0], vec![0.0, 2.0, 0.0]])?;
     /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 1.0], 1)?;
-    /// let problem = Problem::simplex(&rows, losses, 0.0, 1.0, None)?;
-    /// let report = ball::train(&problem, &Settings::default(), &Budget::passes(100), &mut ())?;
+    /// let problem = BallProblem::simplex(&rows, losses, 0.0, 1.0, None)?;
+    /// let report = ball::train(&problem, &BallSettings::default(), &Budget::passes(100), &mut ())?;
     /// let x = &report.model.weights;
     /// assert!((x[0] - 0.5).abs() < 1e-4 && (x[1] - 0.5).abs() < 1e-4 && x[2].abs() < 1e-4);
     /// # Ok::<(), dualgap::Error>(())
@@ -238,7 +238,7 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
         radius: f64,
         sample_weights: Option<&[f64]>,
     ) -> Result<Self> {
-        let table = Table::new(rows, losses.outputs())?.in_simplex();
+        let table = BallTable::new(rows, losses.outputs())?.in_simplex();
         Self::new(table, losses, mu, radius, sample_weights)
     }
 
@@ -371,7 +371,7 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
     }
 
     /// Returns D(α) with V summed anew, or an error if an α_i is infeasible.
-    pub fn dual(&self, alpha: &[f64]) -> Result<DualValue> {
+    pub fn dual(&self, alpha: &[f64]) -> Result<BallDual> {
         let MeanDual { value, v, distance } = self.mean_dual(alpha)?;
         let corners = self.map().corners;
         let (bound, mut x) = match self.term() {
@@ -389,7 +389,7 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
         if self.mu() > 0.0 && self.term().is_none() {
             x.iter_mut().for_each(|x| *x /= self.mu());
         }
-        Ok(DualValue { value: sum.total(), v, x })
+        Ok(BallDual { value: sum.total(), v, x })
     }
 }
 

@@ -8,16 +8,16 @@
 //! 8   V follows through their rows                                                                             (12)
 //! ```
 //!
-//! For g = μ/2‖x‖² is L = μ. The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper. x and p share one lazy
+//! For g = μ/2‖x‖² is L = μ. The δ_i are equal if the masses are: [`TheoremConstants`]. The α of the library is −y of the paper. x and p share one lazy
 //! scale, so a step touches the columns of x̃ and the rows of the examples that move, and in addition d numbers to
 //! select from and n predictions to compare.
 
-use super::table::{DualValue, L1Problem, Table};
+use super::table::{BallDual, BallTable, L1Problem};
 use crate::Result;
 use crate::ball::problem::Design;
 use crate::ball::solver::{Looked, Moves, Resumes};
 use crate::ball::theorem::DualHalf;
-use crate::ball::{Constants, Losses, Touched};
+use crate::ball::{Losses, TheoremConstants, Touched};
 use crate::linalg::Halted;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ struct Room {
 
 impl<S: Default> Theorem<S> {
     /// Starts from X = 0, or the centre of the simplex, and α = 0. μ must be positive.
-    pub fn new<L: Losses>(problem: &L1Problem<'_, L>, constants: Constants) -> Result<Self> {
+    pub fn new<L: Losses>(problem: &L1Problem<'_, L>, constants: TheoremConstants) -> Result<Self> {
         let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
         let balanced = |s: f64| n as f64 * s / dim.max(1) as f64;
         let ratio = problem.term_smoothness() / problem.mu();
@@ -132,7 +132,7 @@ impl<S: Default> Theorem<S> {
     }
 }
 
-impl<'a, L: Losses> Moves<Table<'a>, L> for Theorem<L::Scratch> {
+impl<'a, L: Losses> Moves<BallTable<'a>, L> for Theorem<L::Scratch> {
     /// A pass is as many touched entries as A has; each step counts one example more, for its other work.
     fn step(&mut self, problem: &L1Problem<'a, L>, _: Halted<'_>) -> Result<Option<Looked>> {
         let (pass, all) = (problem.len() as u64, problem.rows().stored().max(1) as u64);
@@ -143,11 +143,7 @@ impl<'a, L: Losses> Moves<Table<'a>, L> for Theorem<L::Scratch> {
         Ok(Some(Looked::Calls(entries / all.div_ceil(pass) + 1)))
     }
 
-    fn iterate(
-        &mut self,
-        problem: &L1Problem<'a, L>,
-        dual: Option<&DualValue>,
-    ) -> Result<Vec<f64>> {
+    fn iterate(&mut self, problem: &L1Problem<'a, L>, dual: Option<&BallDual>) -> Result<Vec<f64>> {
         if let Some(dual) = dual {
             self.at.v.copy_from_slice(&dual.v); // without the rounding of many steps
         }
@@ -170,7 +166,7 @@ impl<'a, L: Losses> Moves<Table<'a>, L> for Theorem<L::Scratch> {
     }
 }
 
-impl<'a, L: Losses> Resumes<Table<'a>, L> for Theorem<L::Scratch> {
+impl<'a, L: Losses> Resumes<BallTable<'a>, L> for Theorem<L::Scratch> {
     type State = Place;
 
     fn state(&self) -> Place {
@@ -194,15 +190,14 @@ impl<'a, L: Losses> Resumes<Table<'a>, L> for Theorem<L::Scratch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ball::PerOutput;
-    use crate::ball::SmoothTerm;
     use crate::ball::reference::{Dense, Four, Kind, apart, assert_contraction, changed, steps};
+    use crate::ball::{PerOutput, SmoothTerm};
     use crate::linalg::{Measured, Rows, halt::never};
     use crate::term::ScalarLoss;
     use std::sync::Arc;
 
     /// The x and y = −α of so many steps of the algorithm.
-    fn ours(of: &Dense, constants: Constants, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+    fn ours(of: &Dense, constants: TheoremConstants, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
         let (rows, loss) = (
             Rows::dense(&of.rows).unwrap(),
             match of.kind {
@@ -225,8 +220,8 @@ mod tests {
             .collect()
     }
 
-    fn given(Four { s, k, eta, delta }: Four) -> Constants {
-        Constants { s: Some(s), k: Some(k), eta: Some(eta), delta: Some(delta) }
+    fn given(Four { s, k, eta, delta }: Four) -> TheoremConstants {
+        TheoremConstants { s: Some(s), k: Some(k), eta: Some(eta), delta: Some(delta) }
     }
 
     #[test]
@@ -239,7 +234,8 @@ mod tests {
             let four = of.constants(s, k);
             let dense = steps(&of, four, 60);
             // With the theorem's η and δ, which are not given, and with the same as numbers.
-            let theorem = Constants { s: Some(s), k: Some(k), ..Constants::default() };
+            let theorem =
+                TheoremConstants { s: Some(s), k: Some(k), ..TheoremConstants::default() };
             for constants in [theorem, given(four)] {
                 let far = apart(&ours(&of, constants, 60), &dense);
                 assert!(far < 1e-11, "{kind:?}: {far}");
@@ -285,7 +281,7 @@ mod tests {
         let of = Dense::random(7, (14, 9, 1), Kind::Squared);
         let of = Dense { mu: 0.3, diagonal: Some(diagonal), ..of };
         let four = of.constants(4, 5);
-        let theorem = Constants { s: Some(4), k: Some(5), ..Constants::default() };
+        let theorem = TheoremConstants { s: Some(4), k: Some(5), ..TheoremConstants::default() };
         let far = apart(&ours(&of, theorem, 60), &steps(&of, four, 60));
         assert!(far < 1e-11, "{far}");
         for (name, other) in changed(four) {

@@ -15,7 +15,7 @@ use super::Map;
 use crate::Result;
 use crate::ball::handover::TakesOver;
 use crate::ball::solver::{Looked, Moves, Resumes};
-use crate::ball::{Losses, Problem, Touched, Weights};
+use crate::ball::{BallProblem, Losses, Touched, Weights};
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub(super) struct Place {
 }
 
 impl Ascent {
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
         let known = problem.map().steepness(problem.masses());
         let steep = known.unwrap_or_else(|| {
@@ -111,13 +111,13 @@ impl Ascent {
     }
 
     /// The same method with all singular values in every step: accelerated projected gradient, a baseline.
-    pub fn whole<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
+    pub fn whole<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Self {
         Self { whole: true, ..Self::new(problem) }
     }
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Ascent {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let mu = problem.mu();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.at.t * self.at.t).sqrt());
         let beta = (self.at.t - 1.0) / t;
@@ -214,7 +214,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         Ok(Some(Looked::Products(products)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -238,7 +238,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
+    fn resume(&mut self, problem: &BallProblem<M, L>, at: Place) -> Result<bool> {
         // Nesterov's t grows by at most one per step.
         let sound = problem.has_near(&at.x)
             && problem.has_near(&at.before)
@@ -256,7 +256,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
 }
 
 impl<M: Map, L: Losses> TakesOver<M, L> for Ascent {
-    fn begin(problem: &Problem<M, L>, x: Option<&LowRank>) -> Result<Self> {
+    fn begin(problem: &BallProblem<M, L>, x: Option<&LowRank>) -> Result<Self> {
         let mut ascent = Self::new(problem);
         if let Some(x) = x {
             problem.map().predict(x, &mut ascent.at.a);

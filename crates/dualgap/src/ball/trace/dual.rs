@@ -6,10 +6,9 @@
 
 use super::{Features, Map};
 use crate::ball::problem::{self, Design, Proved};
-use crate::ball::{Losses, Problem, Weights};
+use crate::ball::{BallProblem, Losses, Weights};
 use crate::linalg::halt::never;
-use crate::linalg::memory::MOST_ENTRIES;
-use crate::linalg::memory::Need;
+use crate::linalg::memory::{MOST_ENTRIES, Need};
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{
     Dense, Halted, LowRank, Measured, Operator, Rows, Search, Sum, UNDERFLOW, gamma,
@@ -163,7 +162,7 @@ impl<M: Map> Design for M {
     }
 
     fn prove<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         known: &problem::Known<'_, LowRank>,
         halted: Halted<'_>,
@@ -189,7 +188,7 @@ impl<M: Map> Design for M {
     }
 
     fn prove_again<L: Losses>(
-        problem: &Problem<Self, L>,
+        problem: &BallProblem<Self, L>,
         alpha: &[f64],
         way: &Way,
     ) -> Result<Measured> {
@@ -197,8 +196,8 @@ impl<M: Map> Design for M {
     }
 }
 
-impl<'a, L: Losses> Problem<Features<'a>, L> {
-    /// The problem of a linear model in the trace ball; see [`Problem::new`].
+impl<'a, L: Losses> BallProblem<Features<'a>, L> {
+    /// The problem of a linear model in the trace ball; see [`BallProblem::new`].
     pub fn trace(
         rows: &'a Rows,
         losses: L,
@@ -210,7 +209,7 @@ impl<'a, L: Losses> Problem<Features<'a>, L> {
     }
 }
 
-impl<M: Map, L: Losses> Problem<M, L> {
+impl<M: Map, L: Losses> BallProblem<M, L> {
     /// Computes `y_i = m_i α_i`, from which the map forms V.
     pub fn weigh(&self, alpha: &[f64], y: &mut [f64]) {
         let c = self.outputs();

@@ -25,7 +25,7 @@ pub use sampled::Sampled;
 
 use super::handover::Handover;
 use super::solver::Session;
-use super::{Losses, Method, Problem, Settings, Solution, Train};
+use super::{BallMethod, BallProblem, BallSettings, Losses, Solution, Train};
 use crate::Result;
 use crate::linalg::LowRank;
 use crate::run::Report;
@@ -33,23 +33,23 @@ use ascent::Ascent;
 use blocks::Blocks;
 use theorem::Theorem;
 
-impl<M: Map, L: Losses> Train for Problem<M, L> {
+impl<M: Map, L: Losses> Train for BallProblem<M, L> {
     type Weights = LowRank;
 
     fn train_in(
         &self,
-        settings: &Settings,
+        settings: &BallSettings,
         session: Session<'_, '_>,
     ) -> Result<Report<Solution<LowRank>>> {
         match settings.method {
-            Method::Auto => match blocks::block_size(self) {
+            BallMethod::Auto => match blocks::block_size(self) {
                 Some(size) => {
                     let blocks = Blocks::<L::Scratch>::new(self, size, settings.seed)?;
                     session.resume(self, Handover::<_, Ascent>::new(blocks))
                 }
                 None => session.resume(self, Ascent::new(self)),
             },
-            Method::Pdbfw => {
+            BallMethod::Pdbfw => {
                 session.resume(self, Theorem::<L::Scratch>::new(self, settings.constants)?)
             }
             _ => baselines::train(self, settings, session),

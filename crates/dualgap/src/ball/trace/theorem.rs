@@ -7,14 +7,14 @@
 //! 7   the k examples of the largest ‖α̃_i − α_i‖²/δ_i move there                                                (15)
 //! ```
 //!
-//! The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper. Line 8 needs no code: V
+//! The δ_i are equal if the masses are: [`TheoremConstants`]. The α of the library is −y of the paper. Line 8 needs no code: V
 //! is an operator that is applied to vectors, and is not stored.
 
 use super::Map;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves, Resumes};
 use crate::ball::theorem::DualHalf;
-use crate::ball::{Constants, Losses, Problem, Touched, Weights};
+use crate::ball::{BallProblem, Losses, TheoremConstants, Touched, Weights};
 use crate::linalg::low_rank::singular::top_singular_until;
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::threshold;
@@ -45,7 +45,10 @@ pub(super) struct Place {
 
 impl<S: Default> Theorem<S> {
     /// Starts from X = 0 and α = 0. μ must be positive.
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, constants: Constants) -> Result<Self> {
+    pub fn new<M: Map, L: Losses>(
+        problem: &BallProblem<M, L>,
+        constants: TheoremConstants,
+    ) -> Result<Self> {
         let ((rows, columns), n) = (problem.map().shape(), problem.len());
         let balanced = |s: f64| n as f64 * s * (1.0 / rows as f64 + 1.0 / columns as f64);
         let curvature = |k: f64, all: f64, largest: f64| 22.5 * all.min(k * largest);
@@ -70,7 +73,7 @@ impl<S: Default> Theorem<S> {
     /// Lines 4 and 5; returns how many products with a vector they took, or none if they were halted.
     fn step_primal<M: Map, L: Losses>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         halted: Halted<'_>,
     ) -> Result<Option<u64>> {
         let eta = self.half.eta;
@@ -99,7 +102,7 @@ impl<S: Default> Theorem<S> {
     }
 
     /// Lines 6 and 7.
-    fn step_dual<M: Map, L: Losses<Scratch = S>>(&mut self, problem: &Problem<M, L>) {
+    fn step_dual<M: Map, L: Losses<Scratch = S>>(&mut self, problem: &BallProblem<M, L>) {
         let c = problem.outputs();
         self.half.choose(problem, (1.0, &self.at.p), &self.at.alpha);
         for i in self.half.chosen() {
@@ -110,7 +113,7 @@ impl<S: Default> Theorem<S> {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let Some(products) = self.step_primal(problem, halted)? else { return Ok(None) };
         let (rows, columns) = problem.map().shape();
         let rank = self.at.warm.as_ref().map_or(0, LowRank::rank);
@@ -119,7 +122,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
         Ok(Some(Looked::Products(products)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -143,7 +146,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Theorem<L::Scratch> {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
+    fn resume(&mut self, problem: &BallProblem<M, L>, at: Place) -> Result<bool> {
         let sound = problem.has_near(&at.x)
             && problem.has_numbers(&at.p)
             && problem.has_numbers(&at.alpha)
@@ -167,10 +170,10 @@ mod tests {
     use crate::term::ScalarLoss;
 
     /// The x and y = −α of so many steps of the algorithm.
-    fn ours(of: &Dense, constants: Constants, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+    fn ours(of: &Dense, constants: TheoremConstants, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
         let rows = Rows::dense(&of.rows).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, of.targets.clone(), of.outputs).unwrap();
-        let problem = Problem::trace(&rows, losses, of.mu, of.radius, None).unwrap();
+        let problem = BallProblem::trace(&rows, losses, of.mu, of.radius, None).unwrap();
         let mut moves = Theorem::<()>::new(&problem, constants).unwrap();
         (0..count)
             .map(|_| {
@@ -181,8 +184,8 @@ mod tests {
             .collect()
     }
 
-    fn given(Four { s, k, eta, delta }: Four) -> Constants {
-        Constants { s: Some(s), k: Some(k), eta: Some(eta), delta: Some(delta) }
+    fn given(Four { s, k, eta, delta }: Four) -> TheoremConstants {
+        TheoremConstants { s: Some(s), k: Some(k), eta: Some(eta), delta: Some(delta) }
     }
 
     // Singular vectors are known to the tolerance of the search, and errors of steps add up.
@@ -192,7 +195,7 @@ mod tests {
         let of = Dense { low_rank: true, mu: 0.1, radius: 2.0, ..of };
         let (s, k) = (2, 5);
         let four = of.constants(s, k);
-        let theorem = Constants { s: Some(s), k: Some(k), ..Constants::default() };
+        let theorem = TheoremConstants { s: Some(s), k: Some(k), ..TheoremConstants::default() };
         let dense = steps(&of, four, 60);
         for constants in [theorem, given(four)] {
             let far = apart(&ours(&of, constants, 60), &dense);
@@ -272,8 +275,8 @@ mod tests {
     fn an_example_whose_step_overflows_stays_where_it_is() {
         let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 1)]).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, -1.0, 2.0], 1).unwrap();
-        let problem = Problem::new(map, Overflowing(losses), 0.1, 1.0, None).unwrap();
-        let mut moves = Theorem::new(&problem, Constants::default()).unwrap();
+        let problem = BallProblem::new(map, Overflowing(losses), 0.1, 1.0, None).unwrap();
+        let mut moves = Theorem::new(&problem, TheoremConstants::default()).unwrap();
         for _ in 0..3 {
             Moves::step(&mut moves, &problem, &never).unwrap();
         }

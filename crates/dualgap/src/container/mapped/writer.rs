@@ -13,22 +13,6 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A mapped file to be, which appears under its name when it is finished.
-///
-/// ```
-/// use dualgap::container::{Form, Kind, MappedFile, MappedWriter};
-/// const NOTES: Kind = Kind { name: "notes", form: Form::Lines, oldest: 1, version: 1 };
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("notes.mapped");
-/// let mut writer = MappedWriter::create(&path, &NOTES)?;
-/// writer.array::<f64>("pitch")?;
-/// writer.bytes(&440_f64.to_le_bytes())?;
-/// writer.finish(&serde_json::json!({ "author": "me" }))?;
-///
-/// let file = MappedFile::open(&path, &NOTES).unwrap();
-/// assert_eq!(file.header::<serde_json::Value>().unwrap()["author"], "me");
-/// assert_eq!(file.array::<f64>("pitch").unwrap()[..], [440.0]);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub struct MappedWriter {
     place: PathBuf,
     file: BufWriter<NamedTempFile>,
@@ -139,5 +123,27 @@ impl MappedWriter {
             settle(file, temporary, &place)
         });
         written.map_err(|error| unwritable(&place, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_read_where_they_lie() -> crate::Result<()> {
+        use crate::container::{Form, MappedFile};
+        const NOTES: Kind = Kind { name: "notes", form: Form::Lines, oldest: 1, version: 1 };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.mapped");
+        let mut writer = MappedWriter::create(&path, &NOTES)?;
+        writer.array::<f64>("pitch")?;
+        writer.bytes(&440_f64.to_le_bytes())?;
+        writer.finish(&serde_json::json!({ "author": "me" }))?;
+
+        let file = MappedFile::open(&path, &NOTES).unwrap();
+        assert_eq!(file.header::<serde_json::Value>().unwrap()["author"], "me");
+        assert_eq!(file.array::<f64>("pitch").unwrap()[..], [440.0]);
+        Ok(())
     }
 }

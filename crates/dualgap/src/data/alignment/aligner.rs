@@ -19,10 +19,11 @@ const LONGEST: usize = 250;
 /// About so many features of an edge are not zero; an entry takes a number and a half.
 const NUMBERS_PER_EDGE: usize = 45;
 
-/// What bitext tells about which words translate each other; see the [module](super).
+/// What bitext tells about which words translate each other: lexicons and a hidden Markov model in both directions, learned
+/// from the texts alone.
 ///
 /// ```
-/// use dualgap::data::alignment::{Aligner, Bitext};
+/// use dualgap::data::{Aligner, Bitext};
 /// let text = Bitext::from_pairs(&[
 ///     ("the house", "la maison"), ("the flower", "la fleur"), ("house", "maison"), ("a flower", "une fleur"),
 /// ]);

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// A link between a word of the first sentence and one of the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct WordLink {
     /// The place of the word in `PREFIX.e`, from 0 on.
     pub e: usize,
     /// The place of the word in `PREFIX.f`.
@@ -28,7 +28,7 @@ pub struct Link {
 ///
 /// ```
 /// use dualgap::data::Source;
-/// use dualgap::data::alignment::Bitext;
+/// use dualgap::data::Bitext;
 /// let file = |name, text: &'static str| Source::from_bytes(name, text.as_bytes());
 /// let source = file("demo.e", "the house\nyes\n")?
 ///     .beside("f", file("demo.f", "la maison\noui\n")?)
@@ -42,7 +42,7 @@ pub struct Link {
 pub struct Bitext {
     name: String,
     pairs: Vec<SideWords>,
-    links: Option<Vec<Vec<Link>>>,
+    links: Option<Vec<Vec<WordLink>>>,
 }
 
 const SAME_LENGTH: &str = "the files of a bitext have the same number of lines";
@@ -101,7 +101,7 @@ impl Bitext {
     }
 
     /// The links of a pair, if they are known.
-    pub fn links(&self, i: usize) -> Option<&[Link]> {
+    pub fn links(&self, i: usize) -> Option<&[WordLink]> {
         self.links.as_ref().map(|links| &links[i][..])
     }
 
@@ -139,7 +139,7 @@ fn needed<'s>(source: &'s mut Source<'_>, of: &str) -> Result<&'s str> {
     })
 }
 
-fn parse_links(line: &str, [e, f]: &SideWords) -> Result<Vec<Link>, Complaint> {
+fn parse_links(line: &str, [e, f]: &SideWords) -> Result<Vec<WordLink>, Complaint> {
     let of = |word: &str| {
         let (parts, sure) = match (word.split_once('-'), word.split_once('?')) {
             (Some(parts), _) => (Some(parts), true),
@@ -163,7 +163,7 @@ fn parse_links(line: &str, [e, f]: &SideWords) -> Result<Vec<Link>, Complaint> {
                 return Err((message, "places of words count from 0: are the files of one text?"));
             }
         }
-        Ok(Link { e: at_e, f: at_f, sure })
+        Ok(WordLink { e: at_e, f: at_f, sure })
     };
     line.split_whitespace().map(of).collect()
 }

@@ -29,4 +29,4 @@ mod lexicon;
 mod spelling;
 
 pub use aligner::Aligner;
-pub use bitext::{Bitext, Link};
+pub use bitext::{Bitext, WordLink};

@@ -10,11 +10,12 @@ mod degree_two;
 mod file;
 
 pub use atom_products::AtomProducts;
-pub use data_file::{libsvm_to_data_file, write_data_file};
 pub use degree_two::DegreeTwo;
 
-use super::{Alphabet, Dictionary, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};
-use super::{Vocabulary, labels};
+use super::{
+    Alphabet, Dictionary, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source,
+    Vocabulary, labels,
+};
 use crate::error::count_of;
 use crate::linalg::Rows;
 use crate::{Error, Result};

@@ -13,26 +13,12 @@ fn absent(source: &Source<'_>) -> Error {
 }
 
 /// Reads nothing: this build has no feature `csv`.
-pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
-    read_training_as(source, recipe, TargetKind::Class)
-}
-
-/// Reads nothing: this build has no feature `csv`.
 pub fn read_training_as(
     source: Source<'_>,
     _: &CsvRecipe,
     _: TargetKind,
 ) -> Result<(Examples, CsvRecipe)> {
     Err(absent(&source))
-}
-
-/// Reads nothing: this build has no feature `csv`.
-pub fn read_known(
-    source: Source<'_>,
-    recipe: &CsvRecipe,
-    known: Vocabulary<'_>,
-) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, recipe, known, TargetKind::Class)
 }
 
 /// Reads nothing: this build has no feature `csv`.

@@ -21,7 +21,7 @@ mod table;
 #[cfg(feature = "csv")]
 mod targets;
 
-pub use read::{read_known, read_known_as, read_training, read_training_as};
+pub(super) use read::{read_known_as, read_training_as};
 
 use serde::{Deserialize, Serialize};
 
@@ -51,13 +51,13 @@ pub struct CsvColumn {
     /// The name from the header, or from its place: `c1` is the first.
     pub name: String,
     /// The kind of its cells.
-    pub kind: Kind,
+    pub kind: CsvKind,
 }
 
 /// The kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CsvKind {
     /// Numbers: one feature, with the cell as its value.
     Number,
     /// Names: a feature for each.
@@ -68,11 +68,23 @@ pub enum Kind {
 mod tests {
     use super::read::BEGINNING;
     use super::*;
-    use crate::data::{Examples, Source, TargetKind, Unseen};
+    use crate::data::{Examples, Source, TargetKind, Unseen, Vocabulary};
     use crate::{Error, Result, Setting};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::io::Write;
+
+    fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
+        read_training_as(source, recipe, TargetKind::Class)
+    }
+
+    fn read_known(
+        source: Source<'_>,
+        recipe: &CsvRecipe,
+        known: Vocabulary<'_>,
+    ) -> Result<(Examples, bool, Unseen)> {
+        read_known_as(source, recipe, known, TargetKind::Class)
+    }
 
     fn source(text: &[u8]) -> Source<'_> {
         Source::from_bytes("t.csv", text).unwrap()
@@ -121,7 +133,7 @@ mod tests {
         for (i, expected) in expected.into_iter().enumerate() {
             assert_eq!(example(&data, i), expected);
         }
-        let columns = [("age", Kind::Number), ("colour", Kind::Name), ("zip", Kind::Name)];
+        let columns = [("age", CsvKind::Number), ("colour", CsvKind::Name), ("zip", CsvKind::Name)];
         let columns = columns.map(|(name, kind)| CsvColumn { name: name.into(), kind });
         assert_eq!((&recipe.columns[..], recipe.header), (&columns[..], true));
         assert_eq!(recipe.label.as_deref(), Some("ill"));
@@ -239,7 +251,7 @@ mod tests {
         let recipe = CsvRecipe { categorical: vec!["n".into()], ..CsvRecipe::default() };
         assert_eq!(train(&late, &recipe).unwrap().0.dictionary.len(), BEGINNING + 1);
         let early = text.replace("\n999,", "\nmany,");
-        assert_eq!(train_plain(&early).1.columns[0].kind, Kind::Name);
+        assert_eq!(train_plain(&early).1.columns[0].kind, CsvKind::Name);
     }
 
     #[test]

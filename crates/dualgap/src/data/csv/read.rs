@@ -2,7 +2,7 @@
 
 use super::table::{Table, number};
 use super::targets::TargetColumns;
-use super::{CsvColumn, CsvRecipe, Kind};
+use super::{CsvColumn, CsvKind, CsvRecipe};
 use crate::Result;
 use crate::data::labels::Labels;
 use crate::data::sets::{self, Sets};
@@ -16,22 +16,6 @@ use std::collections::HashSet;
 pub(super) const BEGINNING: usize = 1000;
 
 /// Reads training data and returns the recipe with everything that the file decided.
-///
-/// ```
-/// use dualgap::data::{CsvRecipe, Source, csv::read_training};
-/// let text = b"age,colour,ill\n31,red,no\n0,,yes\n";
-/// let source = Source::from_bytes("demo", text)?;
-/// let (data, recipe) = read_training(source, &CsvRecipe::default())?;
-/// assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["age", "colour=red"]);
-/// assert_eq!((data.rows().row(0).stored(), data.rows().row(1).stored()), (2, 0));
-/// assert_eq!(recipe.label.as_deref(), Some("ill"));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
-    read_training_as(source, recipe, TargetKind::Class)
-}
-
-/// [`read_training`] for any kind of target.
 pub fn read_training_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
@@ -99,27 +83,6 @@ pub fn read_training_as(
 ///
 /// With a header, the reader finds columns by name: they may be in any order and among others. Without one, the file
 /// must have the columns of the training data, with or without the label.
-///
-/// ```
-/// use dualgap::data::{CsvRecipe, Source, csv::{read_known, read_training}};
-/// let source = Source::from_bytes("demo", b"age,colour,ill\n31,red,no\n7,blue,yes\n")?;
-/// let (data, recipe) = read_training(source, &CsvRecipe::default())?;
-/// let more = Source::from_bytes("more", b"colour;age\ngreen;12\n")?;
-/// let (more, labelled, unseen) = read_known(more, &recipe, data.vocabulary())?;
-/// assert_eq!(more.rows().row(0).iter().collect::<Vec<_>>(), [(0, 12.0)]);
-/// assert!(!labelled);
-/// assert_eq!((unseen.met, unseen.features), (2, 1)); // nothing is known of green
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read_known(
-    source: Source<'_>,
-    recipe: &CsvRecipe,
-    known: Vocabulary<'_>,
-) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, recipe, known, TargetKind::Class)
-}
-
-/// [`read_known`] for any kind of target.
 pub fn read_known_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
@@ -184,7 +147,7 @@ fn by_value(name: &str) -> String {
 fn clash(columns: &[CsvColumn]) -> Option<(&str, &str)> {
     let of_names: HashSet<&str> = columns
         .iter()
-        .filter(|column| column.kind == Kind::Name)
+        .filter(|column| column.kind == CsvKind::Name)
         .map(|column| column.name.as_str())
         .collect();
     columns.iter().find_map(|column| {

@@ -1,6 +1,6 @@
 //! The records of a csv file: cells, lines, column names, and their conversion to numbers.
 
-use super::{CsvColumn, Kind};
+use super::{CsvColumn, CsvKind};
 use crate::data::labels::Labels;
 use crate::data::sets::parse_set;
 use crate::data::source::NOT_TEXT;
@@ -181,14 +181,14 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the kind of a column, decided by the records that were read ahead.
-    pub fn kind(&self, place: usize, categorical: &[String]) -> Kind {
+    pub fn kind(&self, place: usize, categorical: &[String]) -> CsvKind {
         let fits = |cell: &str| is_missing(cell) || number(cell).is_some();
         if !categorical.contains(&self.names[place])
             && self.waiting.iter().all(|record| fits(record.cell(place)))
         {
-            Kind::Number
+            CsvKind::Number
         } else {
-            Kind::Name
+            CsvKind::Name
         }
     }
 
@@ -278,10 +278,10 @@ impl<'a> Table<'a> {
                 }
                 name.clone_from(&column.name);
                 let value = match column.kind {
-                    Kind::Number => {
+                    CsvKind::Number => {
                         number(cell).ok_or_else(|| self.no_number(record.line, cell, &name))?
                     }
-                    Kind::Name => {
+                    CsvKind::Name => {
                         name.extend(["=", cell]);
                         1.0
                     }

@@ -29,39 +29,38 @@ const CONLLU_TAGS: [usize; 2] = [1, 3];
 /// From so many tokens on, features that occur only once are left out if nothing is said about them.
 const MANY_TOKENS: usize = 20_000;
 
-/// Returns how often a feature must occur in so many tokens if nothing is said about it.
-///
-/// ```
-/// # use dualgap::data::features::usual_min_count;
-/// assert_eq!([usual_min_count(100), usual_min_count(1_000_000)], [1, 2]);
-/// ```
-pub fn usual_min_count(tokens: usize) -> u32 {
-    if tokens >= MANY_TOKENS { 2 } else { 1 }
+impl ColumnRecipe {
+    /// Returns how often a feature must occur in so many tokens if nothing is said about it.
+    ///
+    /// ```
+    /// # use dualgap::data::ColumnRecipe;
+    /// assert_eq!([ColumnRecipe::usual_min_count(100), ColumnRecipe::usual_min_count(1_000_000)], [1, 2]);
+    /// ```
+    pub fn usual_min_count(tokens: usize) -> u32 {
+        if tokens >= MANY_TOKENS { 2 } else { 1 }
+    }
+
+    /// Reads training data, whose last column is the label, and returns the recipe with everything that the file
+    /// decided.
+    ///
+    /// ```
+    /// use dualgap::data::{ColumnRecipe, Source};
+    /// let text = b"He PRP B-NP\nruns VBZ B-VP\n\nShe PRP B-NP\nruns VBZ B-VP\n";
+    /// let source = Source::from_bytes("demo", text)?;
+    /// let (data, recipe) = ColumnRecipe::default().read_training(source)?;
+    /// assert_eq!((data.len(), recipe.columns), (2, 3));
+    /// assert!(data.dictionary().index("Uw0:runs").is_some());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn read_training(&self, source: Source<'_>) -> Result<(Sequences, ColumnRecipe)> {
+        read_training_as(source, self, TargetKind::Class)
+    }
 }
 
 /// The smallest number of sentences for which a thread is worth its while when a stream is labelled.
 const SMALL_PART: usize = 16;
 
-/// Reads training data, whose last column is the label, and returns the recipe with everything that the file
-/// decided.
-///
-/// ```
-/// use dualgap::data::{ColumnRecipe, Source, features::read_training};
-/// let text = b"He PRP B-NP\nruns VBZ B-VP\n\nShe PRP B-NP\nruns VBZ B-VP\n";
-/// let source = Source::from_bytes("demo", text)?;
-/// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
-/// assert_eq!((data.len(), recipe.columns), (2, 3));
-/// assert!(data.dictionary().index("Uw0:runs").is_some());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn read_training(
-    source: Source<'_>,
-    recipe: &ColumnRecipe,
-) -> Result<(Sequences, ColumnRecipe)> {
-    read_training_as(source, recipe, TargetKind::Class)
-}
-
-/// [`read_training`] for any kind of target; numeric targets require that all labels are numbers.
+/// [`ColumnRecipe::read_training`] for any kind of target; numeric targets require that all labels are numbers.
 pub(super) fn read_training_as(
     source: Source<'_>,
     recipe: &ColumnRecipe,
@@ -119,7 +118,7 @@ pub(super) fn read_training_as(
         portion = next?;
     }
     if recipe.min_count == 0 {
-        recipe.min_count = usual_min_count(all.lines.len());
+        recipe.min_count = ColumnRecipe::usual_min_count(all.lines.len());
     }
     let names = std::mem::take(&mut all.dictionary);
     let Numbering { dictionary, widths, new } =
@@ -156,9 +155,9 @@ fn in_parts(
 /// Computes the features that a model knows, for the sentences of training and for any others.
 ///
 /// ```
-/// # use dualgap::data::{ColumnRecipe, Source, features::{Extractor, read_training}};
+/// # use dualgap::data::{ColumnRecipe, Extractor, Source};
 /// let source = Source::from_bytes("demo", b"He B-NP\nruns B-VP\n")?;
-/// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
+/// let (data, recipe) = ColumnRecipe::default().read_training(source)?;
 /// let extractor = Extractor::new(&recipe, data.vocabulary())?;
 /// let mut portions = extractor.portions(Source::from_bytes("more", b"She\nruns\n")?)?;
 /// assert!(!extractor.has_labels(&portions)?);

@@ -3,6 +3,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const TEXT: &str = "The DT B\ndog NN I\nruns VB O\n\nthe DT B\ncat NN I\n\nRun VB O\n";
 
+fn read_training(source: Source<'_>, recipe: &ColumnRecipe) -> Result<(Sequences, ColumnRecipe)> {
+    recipe.read_training(source)
+}
+
 fn source(text: &str) -> Source<'_> {
     Source::from_bytes("columns", text.as_bytes()).unwrap()
 }

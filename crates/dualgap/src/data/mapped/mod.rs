@@ -38,35 +38,37 @@ pub(super) const DATA_FILE: Kind =
 pub(super) const REMEDY: &str = "convert the data again";
 
 /// How the name of a data file ends.
-pub const ENDING: &str = "mapped";
+const ENDING: &str = "mapped";
 
-/// Whether a path has the name of a data file: it ends with `.mapped`.
-///
-/// ```
-/// # use dualgap::data::mapped::is_named_so;
-/// assert!(is_named_so("train.mapped".as_ref()) && !is_named_so("train.svm.gz".as_ref()));
-/// ```
-pub fn is_named_so(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
-}
+impl DataFile {
+    /// Whether a path has the name of a data file: it ends with `.mapped`.
+    ///
+    /// ```
+    /// # use dualgap::data::DataFile;
+    /// assert!(DataFile::is_named("train.mapped".as_ref()) && !DataFile::is_named("train.svm.gz".as_ref()));
+    /// ```
+    pub fn is_named(path: &Path) -> bool {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+    }
 
-/// Returns how many bytes of files this process has mapped, in memory or not.
-///
-/// ```
-/// assert_eq!(dualgap::data::mapped::mapped_bytes(), 0);
-/// ```
-pub fn mapped_bytes() -> usize {
-    dualgap_map::mapped()
-}
+    /// Returns how many bytes of files this process has mapped, in memory or not.
+    ///
+    /// ```
+    /// assert_eq!(dualgap::data::DataFile::mapped_bytes(), 0);
+    /// ```
+    pub fn mapped_bytes() -> usize {
+        dualgap_map::mapped()
+    }
 
-/// Drops the pages of all mapped files from the memory of this process, for those who are watched by how much they have; returns
-/// how many bytes are mapped. The pages are read again when they are touched, mostly from the memory of the operating system.
-///
-/// ```
-/// assert_eq!(dualgap::data::mapped::release_pages(), 0);
-/// ```
-pub fn release_pages() -> usize {
-    dualgap_map::release()
+    /// Drops the pages of all mapped files from the memory of this process, for those who are watched by how much they have; returns
+    /// how many bytes are mapped. The pages are read again when they are touched, mostly from the memory of the operating system.
+    ///
+    /// ```
+    /// assert_eq!(dualgap::data::DataFile::release_pages(), 0);
+    /// ```
+    pub fn release_pages() -> usize {
+        dualgap_map::release()
+    }
 }
 
 #[derive(Serialize, Deserialize)]

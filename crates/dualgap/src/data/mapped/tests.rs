@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::container::MappedWriter;
-use crate::data::conversion::{libsvm_to_data_file, write_data_file};
-use crate::data::{DataSet, Examples, Format, Loaded, Recipe, Source, TargetKind, libsvm};
+use crate::data::{DataSet, Examples, Format, Loaded, Recipe, Source, TargetKind};
 use crate::{Error, Result};
 use proptest::prelude::*;
 use serde_json::json;
@@ -22,7 +21,7 @@ impl Desk {
 
     /// The data file of a text, opened for training.
     fn mapped(&self, text: &str) -> Examples {
-        libsvm_to_data_file(source(text), &self.path()).unwrap();
+        DataFile::from_libsvm(source(text), &self.path()).unwrap();
         self.read(&Recipe::whole(Format::Libsvm)).unwrap().data
     }
 
@@ -52,11 +51,11 @@ proptest! {
             let row: Vec<String> = row.iter().map(|(j, &x)| format!("{j}:{}", value(x))).collect();
             format!("{label} {}\n", row.join(" "))
         }).collect();
-        let (desk, plain) = (Desk::new(), libsvm::read(source(&text)).unwrap());
+        let (desk, plain) = (Desk::new(), Examples::read_libsvm(source(&text), TargetKind::Class).unwrap());
         let mapped = desk.mapped(&text);
         prop_assert!(mapped.rows().are_mapped() && !plain.rows().are_mapped());
         prop_assert_eq!(&mapped, &plain);
-        prop_assert_eq!(crate::data::fingerprint(&mapped), plain.fingerprint());
+        prop_assert_eq!(crate::data::fingerprint::fingerprint(&mapped), plain.fingerprint());
         prop_assert_eq!(mapped.rows().stored(), plain.rows().stored());
         // What is made of the rows in place is what is made of rows in memory.
         let picked: Vec<usize> = (0..plain.len()).rev().step_by(2).collect();
@@ -68,7 +67,7 @@ proptest! {
         // And again by a data file, from rows in memory and from mapped ones.
         let again = Desk::new();
         for data in [plain, mapped] {
-            write_data_file(&Loaded::all(data.clone(), Format::Libsvm, true), &again.path()).unwrap();
+            DataFile::write(&Loaded::all(data.clone(), Format::Libsvm, true), &again.path()).unwrap();
             prop_assert_eq!(again.read(&libsvm()).unwrap().data, data);
         }
     }
@@ -76,7 +75,8 @@ proptest! {
 
 #[test]
 fn rows_that_have_to_change_are_copied() {
-    let (desk, plain) = (Desk::new(), libsvm::read(source(TEXT)).unwrap());
+    let (desk, plain) =
+        (Desk::new(), Examples::read_libsvm(source(TEXT), TargetKind::Class).unwrap());
     let mapped = desk.mapped(TEXT);
     let factors = [2.0, 3.0, 5.0, 7.0];
     let (mut narrow, mut divided) = (mapped.rows().clone(), mapped.rows().divided(&factors));
@@ -107,7 +107,7 @@ fn rows_that_have_to_change_are_copied() {
 fn a_model_reads_it_as_it_reads_the_text() {
     let desk = Desk::new();
     for model in ["1 1:1\n5 2:1\n", "-1 9:1\n2 1:1\n3 1:1", "-1 4:1\n2 1:1\n", "7 3:1\n8 1:1\n"] {
-        let model = libsvm::read(source(model)).unwrap();
+        let model = Examples::read_libsvm(source(model), TargetKind::Class).unwrap();
         desk.mapped(TEXT);
         for constant in [false, true] {
             let model = if constant { model.clone().with_constant() } else { model.clone() };
@@ -132,7 +132,7 @@ fn features_with_names_are_known_by_them() {
     let recipe = Recipe::whole(Format::guess_examples("a,b,y"));
     let train = recipe.examples(table("a,b,y\n1,red,no\n0.1,blue,yes\n"), None).unwrap();
     let desk = Desk::new();
-    write_data_file(&train, &desk.path()).unwrap();
+    DataFile::write(&train, &desk.path()).unwrap();
     let again = desk.read(&recipe).unwrap();
     assert_eq!((&again.data, &again.recipe), (&train.data, &train.recipe));
     let read = |known: &Examples| {
@@ -148,7 +148,7 @@ fn features_with_names_are_known_by_them() {
         .examples(table("a,b,y\n1,red,no\n0.1,blue,yes\n"), Some(other.data.vocabulary()));
     assert_eq!(met.data, text.unwrap().data);
     assert_eq!((met.unseen.features, met.unseen.labels), (1, vec!["no".to_string()]));
-    let numbered = libsvm::read(source(TEXT)).unwrap();
+    let numbered = Examples::read_libsvm(source(TEXT), TargetKind::Class).unwrap();
     assert!(read(&numbered).unwrap_err().to_string().contains("by number"));
 }
 
@@ -161,9 +161,9 @@ fn labels_are_classes_or_numbers_as_they_are_wanted() {
     let many: String = (0..70_000).map(|i| format!("{} 1:1\n", f64::from(i) / 64.0)).collect();
     for text in [text, many] {
         let classes = desk.mapped(&text);
-        assert_eq!(classes, libsvm::read(source(&text)).unwrap());
+        assert_eq!(classes, Examples::read_libsvm(source(&text), TargetKind::Class).unwrap());
         let numbers = desk.read(&number).unwrap();
-        assert_eq!(numbers.data, libsvm::read_as(source(&text), TargetKind::Number).unwrap());
+        assert_eq!(numbers.data, Examples::read_libsvm(source(&text), TargetKind::Number).unwrap());
         assert_eq!(numbers.data.fingerprint(), classes.fingerprint());
         assert_eq!(numbers.recipe, number);
     }
@@ -206,7 +206,9 @@ struct Forged {
 
 impl Forged {
     fn honest() -> Self {
-        let fingerprint = libsvm::read(source("5 1:1 2:2\n6 2:3\n")).unwrap().fingerprint();
+        let fingerprint = Examples::read_libsvm(source("5 1:1 2:2\n6 2:3\n"), TargetKind::Class)
+            .unwrap()
+            .fingerprint();
         Self {
             indices: vec![0, 1, 2, 1, 2],
             values: vec![1.0, 2.0, 1.0, 3.0, 1.0],

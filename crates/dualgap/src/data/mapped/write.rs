@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 1 << 16;
 /// A data file to be.
 ///
 /// ```
-/// use dualgap::data::mapped::DataWriter;
+/// use dualgap::data::DataWriter;
 /// use dualgap::data::{Classes, Dictionary, Format, Recipe, Source};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("train.mapped");

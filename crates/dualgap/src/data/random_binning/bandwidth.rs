@@ -1,40 +1,43 @@
 //! A bandwidth from the data: the median distance between two rows.
 
+use super::RandomBinning;
 use crate::linalg::{Random, Row, Rows};
 use crate::{Error, Result};
 
 /// The number of pairs in the sample; with this many, the rank of the median is off by hardly more than a hundredth.
 const PAIRS: usize = 4000;
 
-/// Returns the median of ‖x − x'‖₁ over a fixed sample of pairs of different rows: with this bandwidth the kernel is
-/// above 1/e for half of the pairs and below for the others.
-///
-/// ```
-/// use dualgap::data::random_binning::median_distance;
-/// use dualgap::linalg::Rows;
-///
-/// let rows = Rows::dense(&[vec![0.0, 1.0], vec![3.0, 0.0]])?;
-/// assert_eq!(median_distance(&rows)?, 4.0);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn median_distance(rows: &Rows) -> Result<f64> {
-    let mut random = Random::new(0);
-    let mut distances = Vec::with_capacity(PAIRS);
-    for _ in 0..if rows.len() > 1 { PAIRS } else { 0 } {
-        let i = random.below(rows.len());
-        let other = random.below(rows.len() - 1);
-        let other = other + usize::from(other >= i);
-        distances.push(distance(rows.row(i), rows.row(other)));
+impl RandomBinning {
+    /// Returns the median of ‖x − x'‖₁ over a fixed sample of pairs of different rows: with this bandwidth the kernel is
+    /// above 1/e for half of the pairs and below for the others.
+    ///
+    /// ```
+    /// use dualgap::data::RandomBinning;
+    /// use dualgap::linalg::Rows;
+    ///
+    /// let rows = Rows::dense(&[vec![0.0, 1.0], vec![3.0, 0.0]])?;
+    /// assert_eq!(RandomBinning::median_distance(&rows)?, 4.0);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn median_distance(rows: &Rows) -> Result<f64> {
+        let mut random = Random::new(0);
+        let mut distances = Vec::with_capacity(PAIRS);
+        for _ in 0..if rows.len() > 1 { PAIRS } else { 0 } {
+            let i = random.below(rows.len());
+            let other = random.below(rows.len() - 1);
+            let other = other + usize::from(other >= i);
+            distances.push(distance(rows.row(i), rows.row(other)));
+        }
+        distances.retain(|&distance| distance > 0.0 && distance.is_finite());
+        let half = distances.len() / 2;
+        if distances.is_empty() {
+            return Err(Error::setting(
+                "the rows do not differ, or too much for numbers to say how far, so the data suggest no \
+                 bandwidth; give one",
+            ));
+        }
+        Ok(*distances.select_nth_unstable_by(half, f64::total_cmp).1)
     }
-    distances.retain(|&distance| distance > 0.0 && distance.is_finite());
-    let half = distances.len() / 2;
-    if distances.is_empty() {
-        return Err(Error::setting(
-            "the rows do not differ, or too much for numbers to say how far, so the data suggest no \
-             bandwidth; give one",
-        ));
-    }
-    Ok(*distances.select_nth_unstable_by(half, f64::total_cmp).1)
 }
 
 /// Returns ‖a − b‖₁.
@@ -90,7 +93,7 @@ mod tests {
     fn the_median_is_that_of_all_pairs_but_for_the_sample() {
         let mut random = Random::new(2);
         let rows: Vec<Vec<f64>> = (0..5000).map(|_| vec![random.unit()]).collect();
-        let median = median_distance(&Rows::dense(&rows).unwrap()).unwrap();
+        let median = RandomBinning::median_distance(&Rows::dense(&rows).unwrap()).unwrap();
         assert!((median - (1.0 - 0.5_f64.sqrt())).abs() < 0.03, "{median}");
     }
 
@@ -98,11 +101,11 @@ mod tests {
     fn duplicates_do_not_count_and_rows_that_are_all_alike_are_refused() {
         let mut rows = vec![vec![1.0]; 50];
         rows.push(vec![3.5]);
-        assert_eq!(median_distance(&Rows::dense(&rows).unwrap()).unwrap(), 2.5);
+        assert_eq!(RandomBinning::median_distance(&Rows::dense(&rows).unwrap()).unwrap(), 2.5);
         for alike in [vec![vec![1.0]; 5], vec![vec![1.0]], vec![]] {
-            assert!(median_distance(&Rows::dense(&alike).unwrap()).is_err());
+            assert!(RandomBinning::median_distance(&Rows::dense(&alike).unwrap()).is_err());
         }
         let far = Rows::dense(&[vec![f64::MAX], vec![f64::MIN]]).unwrap();
-        assert!(median_distance(&far).is_err());
+        assert!(RandomBinning::median_distance(&far).is_err());
     }
 }

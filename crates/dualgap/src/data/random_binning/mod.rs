@@ -23,7 +23,6 @@ mod bandwidth;
 mod bytes;
 mod grid;
 
-pub use bandwidth::median_distance;
 pub(super) use bytes::Sizes;
 
 use super::libsvm::LARGEST_INDEX;

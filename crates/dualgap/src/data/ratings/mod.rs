@@ -201,7 +201,7 @@ impl Ratings {
     ///
     /// ```
     /// use dualgap::data::Ratings;
-    /// use dualgap::data::ratings::HeldOut;
+    /// use dualgap::data::HeldOut;
     /// let all = Ratings::from_triples(&[("ann", "tea", 4.0), ("bob", "tea", 2.0), ("bob", "milk", 5.0)])?;
     /// let (train, held_out) = all.split(HeldOut { count: 1, seed: 7 })?;
     /// assert_eq!((train.len(), held_out.len()), (2, 1));

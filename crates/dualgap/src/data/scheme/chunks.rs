@@ -40,7 +40,7 @@ fn begins(before: (char, &str), now: (char, &str)) -> bool {
 /// Returns the chunks of a label sequence.
 ///
 /// ```
-/// # use dualgap::data::scheme::chunks;
+/// # use dualgap::data::chunks;
 /// let labels = ["B-NP", "I-NP", "I-VP", "O", "I-NP"];
 /// assert_eq!(chunks(&labels), [(0, 2, "NP"), (2, 3, "VP"), (4, 5, "NP")]);
 /// ```

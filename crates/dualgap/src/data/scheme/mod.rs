@@ -16,7 +16,7 @@ mod chunks;
 mod file;
 
 pub use chunks::{Chunk, chunks, is_chunk_label};
-pub use file::{Rewritten, rewrite};
+pub use file::Rewritten;
 
 use super::{Alphabet, Sequences};
 use crate::{Error, Result};
@@ -222,9 +222,9 @@ impl Scheme {
     /// Describes a place where sequences break the scheme, by its line if they come from a file.
     ///
     /// ```
-    /// use dualgap::data::{ColumnRecipe, Scheme, Source, features::read_training};
+    /// use dualgap::data::{ColumnRecipe, Scheme, Source};
     /// let text = b"a O\nb I-X\nc I-X\n\nd B-X\n";
-    /// let (data, _) = read_training(Source::from_bytes("demo", text)?, &ColumnRecipe::default())?;
+    /// let (data, _) = ColumnRecipe::default().read_training(Source::from_bytes("demo", text)?)?;
     /// let found = Scheme::Bio.mistakes(&data);
     /// assert_eq!(Scheme::Bio.describe_mistake(&data, found.first.unwrap()), "line 2: I-X after O is not BIO");
     /// # Ok::<(), dualgap::Error>(())

@@ -324,7 +324,7 @@ pub trait Blocks: Sized + Sync {
     }
 
     /// Returns into how many parts `Σ X_i α_i` is split when several threads compute it
-    /// ([`parts`](crate::linalg::parallel::parts)); each part takes twice the memory of v.
+    /// (`linalg::parallel::parts`); each part takes twice the memory of v.
     fn image_parts(&self) -> usize {
         1
     }

@@ -2,7 +2,7 @@
 
 use crate::dual::problem::masses;
 use crate::dual::visit::Visits;
-use crate::dual::{Acceleration, Average, Blocks, Method, Settings, Step};
+use crate::dual::{Acceleration, Algorithm, Average, Blocks, Settings, Step};
 
 /// Acceleration is considered if λ' would be at least this many times λ: closer to λ, it has little to gain.
 const WORTH_IT: f64 = 2.0;
@@ -19,7 +19,7 @@ const UNSTEADY: f64 = 4.0;
 
 /// Whether the settings allow rounds, which move the current point by line search: no averages, no batch Frank-Wolfe.
 pub(in crate::dual) fn possible(settings: &Settings) -> bool {
-    settings.method == Method::Bcfw
+    settings.method == Algorithm::Bcfw
         && settings.step == Step::LineSearch
         && settings.average == Average::None
 }

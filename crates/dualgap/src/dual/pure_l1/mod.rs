@@ -21,7 +21,7 @@ pub(crate) use certificate::L1Certificate;
 
 use super::problem::Problem;
 use super::proximal_point::{Centred, ProximalPoint, ProximalState, Rule};
-use super::{Average, Best, Blocks, Engine, Method, Settings, Solution, Step};
+use super::{Algorithm, Average, Best, Blocks, Engine, Settings, Solution, Step};
 use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Certificate, Checkpoint, CheckpointSink, Observer, Report, Solver, run_from,
@@ -56,7 +56,7 @@ pub(crate) fn check_pure_l1(dim: usize, settings: &Settings) -> Result<()> {
     if settings.regulariser.q_norm {
         return Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"));
     }
-    let plain = settings.method == Method::Bcfw
+    let plain = settings.method == Algorithm::Bcfw
         && settings.step == Step::LineSearch
         && settings.average == Average::None;
     if !plain {

@@ -2,7 +2,9 @@
 
 use super::parts::{self, Change, DualPart, LossPart};
 use crate::dual::engine::State;
-use crate::dual::{Average, Blocks, Engine, Method, Problem, Settings, Step, Witness, Witnessed};
+use crate::dual::{
+    Algorithm, Average, Blocks, Engine, Problem, Settings, Step, Witness, Witnessed,
+};
 use crate::linalg::parallel;
 use crate::run::{Quota, Solver};
 use crate::term::Link;
@@ -88,7 +90,7 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
                 "a shard has no examples: every shard needs at least one, so make fewer of them",
             ));
         }
-        if settings.method != Method::Bcfw
+        if settings.method != Algorithm::Bcfw
             || settings.step != Step::LineSearch
             || settings.average != Average::None
         {

@@ -32,6 +32,7 @@ mod ratio;
 mod whole;
 
 pub use course::{Course, Move, Position};
-pub use local::{Rounds, Shard};
+pub use local::Rounds;
+pub(crate) use local::Shard;
 pub use parts::{Change, DualPart, LossPart};
 pub use whole::Whole;

@@ -13,8 +13,10 @@ mod gram;
 pub(crate) mod operator;
 pub(crate) mod singular;
 pub(crate) mod spectral;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use factors::LowRank;
 pub use operator::{Combination, Dense, Operator, OuterSum};
-pub use singular::{Search, Singular, top_singular, top_singular_above};
-pub use spectral::{Proof, SpectralBound, difference, spectral_bound, spectral_bound_until};
+pub use singular::{Search, Singular, top_singular};
+pub use spectral::Proof;

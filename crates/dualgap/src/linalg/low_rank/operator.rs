@@ -26,14 +26,6 @@ pub trait Operator: Sync {
 }
 
 /// A matrix, given by its entries in row-major order.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Operator};
-/// let matrix = Dense::new(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-/// let mut out = [0.0; 2];
-/// matrix.add_apply(1.0, &[1.0, 0.0, -1.0], 1, &mut out);
-/// assert_eq!(out, [-2.0, -2.0]);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Dense<'a> {
     rows: usize,
@@ -93,17 +85,6 @@ pub struct OuterSum<'a> {
 impl<'a> OuterSum<'a> {
     /// Returns the sum for a `y` with `outputs` numbers per row of the data.
     ///
-    /// ```
-    /// # use dualgap::linalg::{Operator, OuterSum, Rows};
-    /// let mut data = Rows::sparse();
-    /// data.push_sparse(&[(0, 1.0), (2, 2.0)]);
-    /// data.push_sparse(&[(2, 3.0)]);
-    /// let sum = OuterSum::new(&data, 3, 2, &[1.0, -1.0, 0.0, 1.0]);
-    /// let mut entries = [0.0; 6];
-    /// sum.add_apply(1.0, &[1.0, 0.0, 0.0, 1.0], 2, &mut entries);
-    /// assert_eq!(entries, [1.0, -1.0, 0.0, 0.0, 2.0, 1.0]);
-    /// ```
-    ///
     /// # Panics
     /// If the data are wider than `features` or `y` has another length.
     pub fn new(data: &'a Rows, features: usize, outputs: usize, y: &'a [f64]) -> Self {
@@ -114,16 +95,7 @@ impl<'a> OuterSum<'a> {
 
     /// Returns the entries in row-major order, summed with compensation, and a bound on the Frobenius norm of their
     /// rounding.
-    ///
-    /// ```
-    /// # use dualgap::linalg::{OuterSum, Rows};
-    /// let data = Rows::dense(&[vec![1e16], vec![1.0], vec![-1e16]])?;
-    /// let (entries, rounding) = OuterSum::new(&data, 1, 1, &[1.0; 3]).to_dense();
-    /// assert_eq!(entries, [1.0]);
-    /// assert!(rounding < 10.0);
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn to_dense(&self) -> (Vec<f64>, f64) {
+    pub fn to_dense(self) -> (Vec<f64>, f64) {
         let mut sum = CompensatedVec::zeros(self.features * self.outputs);
         let (mut sizes, mut values) = (0.0, Vec::new());
         for (row, y) in self.y.chunks_exact(self.outputs.max(1)).enumerate() {
@@ -203,15 +175,6 @@ pub struct Combination<'a> {
 
 impl<'a> Combination<'a> {
     /// Returns `Σ factor · matrix`.
-    ///
-    /// ```
-    /// # use dualgap::linalg::{Combination, Dense, Operator};
-    /// let (a, b) = (Dense::new(1, 1, &[2.0]), Dense::new(1, 1, &[3.0]));
-    /// let sum = Combination::new(vec![(1.0, &a), (-2.0, &b)]);
-    /// let mut out = [0.0];
-    /// sum.add_apply(1.0, &[1.0], 1, &mut out);
-    /// assert_eq!(out, [-4.0]);
-    /// ```
     ///
     /// # Panics
     /// If there is no term, or if two shapes differ.
@@ -339,5 +302,42 @@ mod tests {
             prop_assert!(f64::sqrt(squared) <= rounding);
             prop_assert!(rounding <= 1e-15 * frobenius(&floats) * 6.0 * 2.0_f64.powi(46));
         }
+    }
+
+    #[test]
+    fn a_dense_matrix_has_its_entries_row_by_row() {
+        let matrix = Dense::new(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let mut out = [0.0; 2];
+        matrix.add_apply(1.0, &[1.0, 0.0, -1.0], 1, &mut out);
+        assert_eq!(out, [-2.0, -2.0]);
+    }
+
+    #[test]
+    fn a_sum_of_outer_products_applies_as_its_matrix() {
+        let mut data = Rows::sparse();
+        data.push_sparse(&[(0, 1.0), (2, 2.0)]);
+        data.push_sparse(&[(2, 3.0)]);
+        let sum = OuterSum::new(&data, 3, 2, &[1.0, -1.0, 0.0, 1.0]);
+        let mut entries = [0.0; 6];
+        sum.add_apply(1.0, &[1.0, 0.0, 0.0, 1.0], 2, &mut entries);
+        assert_eq!(entries, [1.0, -1.0, 0.0, 0.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_sum_of_outer_products_has_its_entries() -> crate::Result<()> {
+        let data = Rows::dense(&[vec![1e16], vec![1.0], vec![-1e16]])?;
+        let (entries, rounding) = OuterSum::new(&data, 1, 1, &[1.0; 3]).to_dense();
+        assert_eq!(entries, [1.0]);
+        assert!(rounding < 10.0);
+        Ok(())
+    }
+
+    #[test]
+    fn terms_are_weighted() {
+        let (a, b) = (Dense::new(1, 1, &[2.0]), Dense::new(1, 1, &[3.0]));
+        let sum = Combination::new(vec![(1.0, &a), (-2.0, &b)]);
+        let mut out = [0.0];
+        sum.add_apply(1.0, &[1.0], 1, &mut out);
+        assert_eq!(out, [-4.0]);
     }
 }

@@ -9,7 +9,7 @@
 //! When K has grown to a few times its first size it is restarted with the best vectors, which costs no product with
 //! E. The search starts from the vectors of an earlier one if there are any, and from seeded random ones otherwise.
 //! It may miss a value whose vectors are orthogonal to the start, so its result is never a proof: see
-//! [`spectral_bound`](super::spectral_bound).
+//! [`spectral_bound_until`](super::spectral::spectral_bound_until).
 
 use super::dense::{beside, product, split, thin_svd, to_rows};
 use super::factors::LowRank;
@@ -62,14 +62,6 @@ pub struct Singular {
 }
 
 /// Returns the k largest singular values of an operator and their vectors, or all if there are fewer.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Search, top_singular};
-/// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]);
-/// let top = top_singular(&matrix, 1, None, &Search::default())?;
-/// assert!((top.found.s()[0] - 45.0_f64.sqrt()).abs() < 1e-14);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn top_singular(
     operator: &dyn Operator,
     k: usize,
@@ -83,14 +75,6 @@ pub fn top_singular(
 /// so far. A projection does not need the values below its threshold, and these are the ones that lie close
 /// together. For them it is enough that `σ + 10‖E'u − σv‖` is below the floor, which is no proof: a value may hide
 /// behind others.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Search, top_singular_above};
-/// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let top = top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;
-/// assert!((top.found.s()[0] - 3.0).abs() < 1e-14);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn top_singular_above(
     operator: &dyn Operator,
     k: usize,
@@ -311,4 +295,28 @@ fn whole(operator: &dyn Operator, k: usize) -> Result<Singular> {
     let k = k.min(s.len());
     let found = LowRank::of(u.subcols(0, k), s[..k].to_vec(), v.subcols(0, k));
     Ok(Singular { found, converged: true, whole: true, applications: columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_value_of_a_small_matrix_is_found() -> crate::Result<()> {
+        use crate::linalg::Dense;
+        let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]);
+        let top = top_singular(&matrix, 1, None, &Search::default())?;
+        assert!((top.found.s()[0] - 45.0_f64.sqrt()).abs() < 1e-14);
+        Ok(())
+    }
+
+    #[test]
+    fn a_search_ends_where_values_are_below_the_bound() -> crate::Result<()> {
+        use crate::linalg::Dense;
+        let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+        let top =
+            top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;
+        assert!((top.found.s()[0] - 3.0).abs() < 1e-14);
+        Ok(())
+    }
 }

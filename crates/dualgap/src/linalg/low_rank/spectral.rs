@@ -51,30 +51,8 @@ pub struct SpectralBound {
     pub proof: Proof,
 }
 
-/// Returns an upper bound on the spectral norm of every matrix within the Frobenius distance `error` of this one.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, spectral_bound};
-/// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]); // its squared singular values are 45 and 5
-/// let norm = spectral_bound(&matrix, 0.0)?;
-/// assert!(norm.bound * norm.bound >= 45.0);
-/// assert!(norm.bound <= 45.0_f64.sqrt() * (1.0 + 1e-13));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn spectral_bound(matrix: &Dense<'_>, error: f64) -> Result<SpectralBound> {
-    spectral_bound_until(matrix, error, &never)
-}
-
-/// [`spectral_bound`] that ends soon after it is halted, with a coarser bound that is proven all the same: by sums
-/// of the entries, or by the last factor found.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, spectral_bound_until};
-/// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]); // its squared singular values are 45 and 5
-/// let norm = spectral_bound_until(&matrix, 0.0, &|| true)?;
-/// assert!(norm.bound * norm.bound >= 45.0);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
+/// Returns an upper bound on the spectral norm of every matrix within the Frobenius distance `error` of this one. It ends soon after
+/// it is halted, with a coarser bound that is proven all the same: by sums of the entries, or by the last factor found.
 pub fn spectral_bound_until(
     matrix: &Dense<'_>,
     error: f64,
@@ -233,15 +211,6 @@ fn remainder(matrix: &Dense<'_>, halted: Halted<'_>) -> Result<f64> {
 }
 
 /// Returns the entries of V − R in row-major order, and a bound on the Frobenius norm of their rounding.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, LowRank, difference};
-/// let r = LowRank::new(1, 2, vec![1.0], vec![2.0], vec![1.0, 0.0])?;
-/// let (entries, rounding) = difference(&Dense::new(1, 2, &[3.0, 4.0]), &r);
-/// assert_eq!(entries, [1.0, 4.0]);
-/// assert!(rounding < 1e-14);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
 pub fn difference(v: &Dense<'_>, r: &LowRank) -> (Vec<f64>, f64) {
     // Many rows at once for the matrix product to be fast, and few enough for R never to stand in memory beside V.
     const PANEL: usize = 256;
@@ -316,7 +285,16 @@ mod tests {
         let matrix =
             Mat::<f64>::from_fn(40, 40, |i, j| if (7 * i + 3) % 40 == j { -1.0 } else { 0.0 });
         let values = to_rows(matrix.as_ref());
-        let found = spectral_bound(&Dense::new(40, 40, &values), 0.0).unwrap();
+        let found = spectral_bound_until(&Dense::new(40, 40, &values), 0.0, &never).unwrap();
         assert!((1.0..1.0 + 1e-13).contains(&found.bound));
+    }
+
+    #[test]
+    fn the_rest_is_what_the_factors_leave() -> crate::Result<()> {
+        let r = LowRank::new(1, 2, vec![1.0], vec![2.0], vec![1.0, 0.0])?;
+        let (entries, rounding) = difference(&Dense::new(1, 2, &[3.0, 4.0]), &r);
+        assert_eq!(entries, [1.0, 4.0]);
+        assert!(rounding < 1e-14);
+        Ok(())
     }
 }

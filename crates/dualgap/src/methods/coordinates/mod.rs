@@ -52,7 +52,7 @@ mod terms;
 mod train;
 mod working_set;
 
-pub use settings::Settings;
-pub use solver::{Coordinates, State};
+pub use settings::CoordinateSettings;
+pub(crate) use solver::{Coordinates, State};
 pub(crate) use squares::pays as matrix_pays;
-pub use train::{train, train_at, train_from};
+pub(crate) use train::{train_at, train_from};

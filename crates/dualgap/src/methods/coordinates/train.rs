@@ -1,6 +1,6 @@
 //! Runs: from the start, from given weights or points, or from a checkpoint.
 
-use super::{Coordinates, Settings, squares};
+use super::{CoordinateSettings, Coordinates, squares};
 use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
 use crate::methods::newton::CurvedBlocks;
@@ -9,45 +9,13 @@ use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Trains from w = 0; λ (zero for the l1 norm alone), σ, the weight without penalty and the sample weights are those of
-/// `problem`.
-///
-/// ```
-/// use dualgap::dual;
-/// use dualgap::linalg::Rows;
-/// use dualgap::methods::coordinates::{Settings, train};
-/// use dualgap::run::Budget;
-/// use dualgap::structure::{Choice, LinearBlocks};
-/// use dualgap::term::{Regulariser, ScalarLoss};
-/// let rows = Rows::dense(&[vec![1.0, 0.1], vec![0.0, 0.1], vec![-1.0, 0.1]])?;
-/// let blocks = LinearBlocks::new(&rows, vec![1.0, 0.0, -1.0], ScalarLoss::Squared, Choice::I)?;
-/// let regulariser = Regulariser { l1: 0.1, ..Regulariser::default() };
-/// let problem = dual::Settings { lambda: 0.0, regulariser, ..dual::Settings::default() };
-/// let report = train(&blocks, &problem, &Settings::default(), &Budget::relative(1e-8), &mut ())?;
-/// // The soft threshold of the least squares solution, by hand.
-/// assert!((report.model.weights[0] - (1.0 - 0.15)).abs() < 1e-12);
-/// assert_eq!(report.model.weights[1], 0.0);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn train<B: CurvedBlocks>(
-    blocks: &B,
-    problem: &dual::Settings,
-    settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-) -> Result<Report<Solution<B::Point>>>
-where
-    B::Point: Serialize + DeserializeOwned,
-{
-    train_from(blocks, problem, settings, Begin::Fresh, budget, observer, None)
-}
-
-/// [`train`] from any beginning; checkpoints go to the sink. A run that begins at given dual points begins at their weights,
+/// Trains from any beginning; λ (zero for the l1 norm alone), σ, the weight without penalty and the sample weights are those of
+/// `problem`. Checkpoints go to the sink. A run that begins at given dual points begins at their weights,
 /// which they have only if λ is not zero.
 pub fn train_from<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: CoordinateSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -56,7 +24,7 @@ pub fn train_from<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
     let state = match begin {
         Begin::Fresh => RunState::default(),
         Begin::Points(points) => {
@@ -75,7 +43,7 @@ where
 pub fn train_at<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: CoordinateSettings,
     weights: Vec<f64>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -84,7 +52,7 @@ pub fn train_at<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
     solver.begin_at(weights)?;
     run_from(solver, RunState::default(), budget, observer, sink)
 }
@@ -92,7 +60,7 @@ where
 fn made<'a, B: CurvedBlocks>(
     blocks: &'a B,
     problem: &dual::Settings,
-    settings: Settings,
+    settings: CoordinateSettings,
     keeps: bool,
 ) -> Result<Coordinates<'a, B>> {
     let (sigma, lambda) = (problem.regulariser.l1, problem.lambda);
@@ -118,4 +86,34 @@ fn made<'a, B: CurvedBlocks>(
     Need { weights: blocks.dim(), copies, others }.check()?;
     let threads = settings.threads;
     Coordinates::new(blocks, &dual::Settings { threads, ..problem.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_soft_threshold_of_its_least_squares() -> crate::Result<()> {
+        use crate::linalg::Rows;
+        use crate::structure::{Choice, LinearBlocks};
+        use crate::term::{Regulariser, ScalarLoss};
+        let rows = Rows::dense(&[vec![1.0, 0.1], vec![0.0, 0.1], vec![-1.0, 0.1]])?;
+        let blocks =
+            LinearBlocks::new(&rows, vec![1.0, 0.0, -1.0], ScalarLoss::Squared, Choice::I)?;
+        let regulariser = Regulariser { l1: 0.1, ..Regulariser::default() };
+        let problem = dual::Settings { lambda: 0.0, regulariser, ..dual::Settings::default() };
+        let report = train_from(
+            &blocks,
+            &problem,
+            CoordinateSettings::default(),
+            Begin::Fresh,
+            &Budget::relative(1e-8),
+            &mut (),
+            None,
+        )?;
+        // The soft threshold of the least squares solution, by hand.
+        assert!((report.model.weights[0] - (1.0 - 0.15)).abs() < 1e-12);
+        assert_eq!(report.model.weights[1], 0.0);
+        Ok(())
+    }
 }

@@ -43,5 +43,5 @@ mod simplex;
 mod solver;
 mod train;
 
-pub use settings::{Settings, Slacks};
+pub use settings::{CuttingPlaneSettings, Slacks};
 pub use train::{train, train_from};

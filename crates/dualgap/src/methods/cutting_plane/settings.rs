@@ -17,12 +17,12 @@ pub enum Slacks {
 /// The settings of cutting planes; λ and the sample weights belong to the problem.
 ///
 /// ```
-/// use dualgap::methods::cutting_plane::{Settings, Slacks};
-/// let settings = Settings { slacks: Slacks::Each, ..Settings::default() };
+/// use dualgap::methods::cutting_plane::{CuttingPlaneSettings, Slacks};
+/// let settings = CuttingPlaneSettings { slacks: Slacks::Each, ..CuttingPlaneSettings::default() };
 /// assert_eq!((settings.seed, settings.threads), (0, 0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct CuttingPlaneSettings {
     /// One slack variable, or one for each example.
     #[serde(default)]
     pub slacks: Slacks,

@@ -2,7 +2,7 @@
 
 use super::bundle::{Bundle, Offered};
 use super::planes::{OfBlocks, Planes};
-use super::settings::{Settings, Slacks};
+use super::settings::{CuttingPlaneSettings, Slacks};
 use crate::dual::engine::pool;
 use crate::dual::{self, Best, Blocks, Order, Sampling, Solution};
 use crate::linalg::parallel;
@@ -87,10 +87,10 @@ impl<'a, B: Blocks> CuttingPlane<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: Settings,
+        settings: CuttingPlaneSettings,
         points: Vec<B::Point>,
     ) -> Result<Self> {
-        let Settings { slacks, seed, threads } = settings;
+        let CuttingPlaneSettings { slacks, seed, threads } = settings;
         let pool = pool(&dual::Settings { threads, ..dual::Settings::default() })?;
         let of = OfBlocks::new(blocks, lambda, sample_weights, slacks, points)?;
         let groups = of.planes.len();
@@ -121,7 +121,7 @@ impl<'a, B: Blocks> CuttingPlane<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: Settings,
+        settings: CuttingPlaneSettings,
         state: State<B::Point>,
     ) -> Result<Self> {
         let start = (0..blocks.len()).map(|i| blocks.start(i)).collect();

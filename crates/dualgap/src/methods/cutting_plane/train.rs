@@ -1,6 +1,6 @@
 //! Runs of cutting planes: from the start, from given points or from a checkpoint.
 
-use super::settings::Settings;
+use super::settings::CuttingPlaneSettings;
 use super::solver::CuttingPlane;
 use crate::dual::{Begin, Blocks, Solution, Witnessed};
 use crate::linalg::memory::Need;
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 ///
 /// ```
 /// use dualgap::linalg::Row;
-/// use dualgap::methods::cutting_plane::{Settings, Slacks, train};
+/// use dualgap::methods::cutting_plane::{CuttingPlaneSettings, Slacks, train};
 /// use dualgap::run::Budget;
 /// use dualgap::structure::{MulticlassOracle, OracleBlocks};
 /// use dualgap::term::{Costs, Regulariser};
@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// let examples = [(Row::Dense(&[1.0, 0.0]), 0), (Row::Dense(&[0.0, 1.0]), 1), (Row::Dense(&[-1.0, -1.0]), 2)];
 /// let blocks = OracleBlocks::new(&oracle, &examples)?;
 /// for slacks in [Slacks::One, Slacks::Each] {
-///     let settings = Settings { slacks, ..Settings::default() };
+///     let settings = CuttingPlaneSettings { slacks, ..CuttingPlaneSettings::default() };
 ///     let report =
 ///         train(&blocks, 0.1, Regulariser::PLAIN, None, &settings, &Budget::relative(1e-9), &mut ())?;
 ///     assert!(report.certificate.relative_gap_bound() <= 1e-9);
@@ -32,7 +32,7 @@ pub fn train<B: Blocks>(
     lambda: f64,
     regulariser: Regulariser,
     sample_weights: Option<&[f64]>,
-    settings: &Settings,
+    settings: &CuttingPlaneSettings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
@@ -49,7 +49,7 @@ pub fn train_from<B: Witnessed>(
     lambda: f64,
     regulariser: Regulariser,
     sample_weights: Option<&[f64]>,
-    settings: &Settings,
+    settings: &CuttingPlaneSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,

@@ -29,7 +29,7 @@
 //!
 //! ```
 //! use dualgap::data::Examples;
-//! use dualgap::methods::exponentiated_gradient::{Settings, train};
+//! use dualgap::methods::exponentiated_gradient::{GradientSettings, train};
 //! use dualgap::run::Budget;
 //! use dualgap::structure::MulticlassBlocks;
 //! use dualgap::term::Costs;
@@ -37,7 +37,7 @@
 //! let rows = [vec![1.0, 0.0], vec![0.9, 0.2], vec![0.0, 1.0], vec![0.1, 0.8]];
 //! let data = Examples::from_dense(&rows, &["cat", "cat", "dog", "dog"])?;
 //! let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne)?;
-//! let report = train(&blocks, 0.5, &Settings::default(), &Budget::relative(0.01), &mut ())?;
+//! let report = train(&blocks, 0.5, &GradientSettings::default(), &Budget::relative(0.01), &mut ())?;
 //! assert!(report.certificate.relative_gap_bound() <= 0.01);
 //! # Ok::<(), dualgap::Error>(())
 //! ```
@@ -49,6 +49,6 @@ mod solver;
 mod train;
 
 pub use expectation::ExpectationBlocks;
-pub use settings::Settings;
-pub use solver::{ExponentiatedGradient, State};
+pub use settings::GradientSettings;
+pub use solver::ExponentiatedGradient;
 pub use train::{train, train_from};

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// The settings of exponentiated gradient. The defaults are those of appendix F of the BCFW paper.
 ///
 /// ```
-/// # use dualgap::methods::exponentiated_gradient::Settings;
-/// assert_eq!(Settings::default().step, 0.5);
-/// assert!(Settings { step: 0.0, ..Settings::default() }.check().is_err());
+/// # use dualgap::methods::exponentiated_gradient::GradientSettings;
+/// assert_eq!(GradientSettings::default().step, 0.5);
+/// assert!(GradientSettings { step: 0.0, ..GradientSettings::default() }.check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct GradientSettings {
     /// η, the step size with which every block begins.
     pub step: f64,
     /// The order of the blocks: permuted, uniform or cyclic.
@@ -25,13 +25,13 @@ pub struct Settings {
     pub threads: usize,
 }
 
-impl Default for Settings {
+impl Default for GradientSettings {
     fn default() -> Self {
         Self { step: 0.5, sampling: Sampling::Permuted, seed: 0, threads: 0 }
     }
 }
 
-impl Settings {
+impl GradientSettings {
     /// Returns an error for a step size or an order that the method does not have.
     pub fn check(&self) -> Result<()> {
         if !(self.step > 0.0 && self.step.is_finite()) {

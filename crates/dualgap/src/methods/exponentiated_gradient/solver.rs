@@ -2,7 +2,7 @@
 
 use super::expectation::ExpectationBlocks;
 use super::rates::{Rates, Verdict};
-use super::settings::Settings;
+use super::settings::GradientSettings;
 use crate::dual::engine::pool;
 use crate::dual::problem::masses;
 use crate::dual::{self, Best, Order, Problem, Solution};
@@ -62,7 +62,7 @@ impl<'a, B: ExpectationBlocks> ExponentiatedGradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &GradientSettings,
     ) -> Result<Self> {
         settings.check()?;
         let problem = Problem::new(blocks, L2, lambda, sample_weights)?;
@@ -103,7 +103,7 @@ impl<'a, B: ExpectationBlocks> ExponentiatedGradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &GradientSettings,
         state: State<B::Point>,
     ) -> Result<Self> {
         let mut solver = Self::new(blocks, lambda, sample_weights, settings)?;

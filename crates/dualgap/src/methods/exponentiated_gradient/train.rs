@@ -1,7 +1,7 @@
 //! Runs of exponentiated gradient: from the uniform distributions or from a checkpoint.
 
 use super::expectation::ExpectationBlocks;
-use super::settings::Settings;
+use super::settings::GradientSettings;
 use super::solver::ExponentiatedGradient;
 use crate::dual::{Begin, Solution};
 use crate::linalg::memory::Need;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 pub fn train<B>(
     blocks: &B,
     lambda: f64,
-    settings: &Settings,
+    settings: &GradientSettings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>>
@@ -32,7 +32,7 @@ where
 /// ```
 /// use dualgap::data::Sequences;
 /// use dualgap::dual::Begin;
-/// use dualgap::methods::exponentiated_gradient::{Settings, train, train_from};
+/// use dualgap::methods::exponentiated_gradient::{GradientSettings, train, train_from};
 /// use dualgap::run::{Budget, InMemory};
 /// use dualgap::structure::{ChainBlocks, Hamming};
 /// use dualgap::term::Regulariser;
@@ -41,7 +41,7 @@ where
 /// let words = [vec![vec![1.0, 0.0], vec![0.0, 1.0]], vec![vec![0.2, 0.9]]];
 /// let data = Sequences::from_dense(&words, &[vec![0, 1], vec![1]], &names)?;
 /// let blocks = ChainBlocks::new(&data, Hamming::Plain)?;
-/// let (settings, plain, mut memory) = (Settings::default(), Regulariser::PLAIN, InMemory::default());
+/// let (settings, plain, mut memory) = (GradientSettings::default(), Regulariser::PLAIN, InMemory::default());
 /// let (budget, sink) = (Budget::passes(5), Some(&mut memory as _));
 /// train_from(&blocks, 0.2, plain, None, &settings, Begin::Fresh, &budget, &mut (), sink)?;
 /// let (budget, begin) = (Budget::passes(20), Begin::At(memory.last.unwrap()));
@@ -56,7 +56,7 @@ pub fn train_from<B>(
     lambda: f64,
     regulariser: Regulariser,
     sample_weights: Option<&[f64]>,
-    settings: &Settings,
+    settings: &GradientSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,

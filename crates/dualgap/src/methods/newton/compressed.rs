@@ -1,7 +1,7 @@
 //! Newton's method on compressed rows.
 
 use super::blocks::CurvedBlocks;
-use super::{Newton, Settings};
+use super::{Newton, NewtonSettings};
 use crate::Result;
 use crate::dual::{self, Begin, Blocks, Pair, Pointed, Solution, train_inside};
 use crate::linalg::parallel;
@@ -26,7 +26,7 @@ pub(crate) fn train_compressed<P, B, C>(
     pair: Pair<'_, B, C>,
     blocks: &C,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     begin: Begin<P>,
     budget: &Budget,
     observer: &mut dyn Observer,

@@ -19,12 +19,12 @@ pub enum Equations {
 /// The settings of Newton's method; λ and the sample weights belong to the problem.
 ///
 /// ```
-/// # use dualgap::methods::newton::{Equations, Settings};
-/// assert_eq!(Settings::default().equations, Equations::Auto);
+/// # use dualgap::methods::newton::{Equations, NewtonSettings};
+/// assert_eq!(NewtonSettings::default().equations, Equations::Auto);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct NewtonSettings {
     /// How the Newton equations are solved.
     pub equations: Equations,
     /// The number of threads; zero stands for all cores. The result does not depend on it.

@@ -10,7 +10,7 @@ use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
 use super::design::{Derivatives, Design};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
-use super::settings::{Equations, Settings};
+use super::settings::{Equations, NewtonSettings};
 use super::tangent::{At, Step, Tangent};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
@@ -121,7 +121,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     pub(super) fn new(
         blocks: &'a B,
         problem: &dual::Settings,
-        settings: &Settings,
+        settings: &NewtonSettings,
     ) -> Result<Self> {
         if !blocks.is_curved() {
             return Err(Error::setting("Newton's method is for smooth losses: take dual ascent"));

@@ -1,46 +1,19 @@
 //! Runs: from the start, from given points or from a checkpoint.
 
 use super::blocks::CurvedBlocks;
-use super::{Newton, Settings};
+use super::{Newton, NewtonSettings};
 use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
-use crate::run::{Budget, CheckpointSink, Observer, Progress, Report, RunState, run, run_from};
+use crate::run::{Budget, CheckpointSink, Observer, Progress, Report, RunState, run_from};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Trains from w = 0; λ, the weight without penalty and the sample weights are those of `problem`.
-///
-/// ```
-/// use dualgap::dual;
-/// use dualgap::linalg::Rows;
-/// use dualgap::methods::newton::{Settings, train};
-/// use dualgap::run::Budget;
-/// use dualgap::structure::{Choice, LinearBlocks};
-/// use dualgap::term::ScalarLoss;
-/// let rows = Rows::dense(&[vec![1.0, 2000.0], vec![0.8, -1000.0], vec![-1.0, 3000.0]])?;
-/// let blocks = LinearBlocks::new(&rows, vec![1.0, 1.0, -1.0], ScalarLoss::Logistic, Choice::I)?;
-/// let problem = dual::Settings { lambda: 1e-6, ..dual::Settings::default() };
-/// let report = train(&blocks, &problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
-/// assert!(report.certificate.relative_gap() <= 1e-9 && report.work.steps < 40);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn train<B: CurvedBlocks>(
-    blocks: &B,
-    problem: &dual::Settings,
-    settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-) -> Result<Report<Solution<B::Point>>> {
-    check(blocks, problem)?;
-    run(Newton::new(blocks, problem, settings)?, budget, observer)
-}
-
-/// [`train`] from any beginning; checkpoints go to the sink. A run that begins at given dual points begins at their weights.
+/// Trains from any beginning; λ, the weight without penalty and the sample weights are those of `problem`. Checkpoints go to the sink. A run that begins at given dual points begins at their weights.
 pub fn train_from<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -58,7 +31,7 @@ where
 fn begun<'a, B: CurvedBlocks>(
     blocks: &'a B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     begin: Begin<B::Point>,
 ) -> Result<(Newton<'a, B>, RunState)>
 where
@@ -83,7 +56,7 @@ where
 pub fn train_instead<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -102,7 +75,7 @@ where
 pub fn train_at<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     weights: Vec<f64>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -122,7 +95,7 @@ where
 pub fn train_after<B: CurvedBlocks>(
     blocks: &B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: &NewtonSettings,
     before: Report<Solution<B::Point>>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -181,4 +154,31 @@ fn check<B: CurvedBlocks>(blocks: &B, problem: &dual::Settings) -> Result<()> {
     // w, the best weights, the gradient, the direction and its trial; conjugate gradients have four more.
     let others = blocks.numbers().saturating_mul(6);
     Need { weights: blocks.dim(), copies: 12, others }.check()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_very_different_sizes_take_few_steps() -> crate::Result<()> {
+        use crate::linalg::Rows;
+        use crate::structure::{Choice, LinearBlocks};
+        use crate::term::ScalarLoss;
+        let rows = Rows::dense(&[vec![1.0, 2000.0], vec![0.8, -1000.0], vec![-1.0, 3000.0]])?;
+        let blocks =
+            LinearBlocks::new(&rows, vec![1.0, 1.0, -1.0], ScalarLoss::Logistic, Choice::I)?;
+        let problem = dual::Settings { lambda: 1e-6, ..dual::Settings::default() };
+        let report = train_from(
+            &blocks,
+            &problem,
+            &NewtonSettings::default(),
+            Begin::Fresh,
+            &Budget::relative(1e-9),
+            &mut (),
+            None,
+        )?;
+        assert!(report.certificate.relative_gap() <= 1e-9 && report.work.steps < 40);
+        Ok(())
+    }
 }

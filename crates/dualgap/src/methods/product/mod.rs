@@ -28,7 +28,7 @@
 //!
 //! ```
 //! use dualgap::linalg::Measured;
-//! use dualgap::methods::product::{Objective, Point, Product, Settings, Simplex, minimise};
+//! use dualgap::methods::product::{Objective, Point, Product, ProductSettings, Simplex, minimise};
 //! use dualgap::run::Budget;
 //!
 //! /// ½‖x − target‖²
@@ -50,7 +50,7 @@
 //! let target = Distance(vec![0.9, 0.3, -0.2, 0.5, 0.7, -0.9]);
 //! let problem = Product::new(target, vec![Simplex::new(3, 1.0)?, Simplex::new(3, 1.0)?])?;
 //! let budget = Budget { absolute: Some(1e-9), ..Budget::passes(10_000) };
-//! let report = minimise(&problem, &Settings::default(), &budget, &mut ())?;
+//! let report = minimise(&problem, &ProductSettings::default(), &budget, &mut ())?;
 //! assert!(report.certificate.gap_bound() <= 1e-9);
 //! for (x, projected) in report.model.coordinates().iter().zip([0.8, 0.2, 0.0, 0.4, 0.6, 0.0]) {
 //!     assert!((x - projected).abs() < 1e-4);
@@ -68,10 +68,10 @@ mod settings;
 mod solver;
 mod train;
 
-pub use objective::{Direction, Objective, Point};
+pub use objective::{BlockDirection, Objective, Point};
 pub use problem::Product;
-pub use set::{Bound, Query, Set};
+pub use set::{Minimum, Query, Set};
 pub use sets::{Cuboid, L1Ball, Simplex};
-pub use settings::{Settings, Target};
-pub use solver::{FrankWolfe, State, Taken};
+pub use settings::{ProductSettings, Target};
+pub use solver::FrankWolfe;
 pub use train::{minimise, minimise_from};

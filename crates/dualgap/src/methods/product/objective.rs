@@ -43,7 +43,7 @@ impl Point {
 
 /// The direction of a step: `s_i − x_i` for one block, or for all of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Direction<'d> {
+pub struct BlockDirection<'d> {
     /// Where the blocks begin, from the first one of the direction on.
     pub(super) starts: &'d [usize],
     pub(super) first: usize,
@@ -51,7 +51,7 @@ pub struct Direction<'d> {
     pub(super) image: &'d [f64],
 }
 
-impl<'d> Direction<'d> {
+impl<'d> BlockDirection<'d> {
     /// Returns the blocks that the step moves, each with its part of the direction.
     pub fn parts(&self) -> impl Iterator<Item = (usize, &'d [f64])> + use<'d> {
         let Self { starts, first, change, .. } = *self;
@@ -93,7 +93,7 @@ pub trait Objective {
 
     /// Returns `⟨d, ∇²f d⟩` if f is quadratic: the line search is then a quotient. Without it, the solver searches
     /// for the zero of the slope.
-    fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
+    fn curvature(&self, direction: &BlockDirection<'_>) -> Option<f64> {
         let _ = direction;
         None
     }
@@ -107,7 +107,7 @@ pub trait Objective {
     }
 
     /// Returns the curvature constant C of this block, definition (17) of the paper, or of the whole product, definition
-    /// (7), or an upper bound. Only [`Settings::delta`](super::Settings::delta) needs it.
+    /// (7), or an upper bound. Only [`ProductSettings::delta`](super::ProductSettings::delta) needs it.
     fn curvature_constant(&self, block: Option<usize>) -> Option<f64> {
         let _ = block;
         None
@@ -131,7 +131,7 @@ impl<F: Objective + ?Sized> Objective for &F {
         (**self).add_image(block, x, out);
     }
 
-    fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
+    fn curvature(&self, direction: &BlockDirection<'_>) -> Option<f64> {
         (**self).curvature(direction)
     }
 

@@ -19,7 +19,7 @@
 //! twice that is charged to the primal value.
 
 use super::objective::{Objective, Point};
-use super::set::{Bound, Query, Set};
+use super::set::{Minimum, Query, Set};
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, gamma};
 use crate::run::{Basis, Certificate};
@@ -257,10 +257,10 @@ impl<F: Objective, S: Set> Product<F, S> {
         let plain_sums = product_above(2.0 * gamma(dim), product_above(steepest, radius));
         let slack = plain_sums + found.error;
         match bound {
-            Bound::AtLeast(least) if least.is_finite() && least <= found.value + found.error => {
+            Minimum::AtLeast(least) if least.is_finite() && least <= found.value + found.error => {
                 gap.add(-least);
             }
-            Bound::AtLeast(least) => {
+            Minimum::AtLeast(least) => {
                 return Err(wrong(format!(
                     "the oracle says that no inner product is below {least}, and found {}",
                     found.value
@@ -268,7 +268,7 @@ impl<F: Objective, S: Set> Product<F, S> {
             }
             _ => gap.add_measured(Measured { value: -found.value, error: slack }),
         }
-        let mut gap = if bound == Bound::Approximate {
+        let mut gap = if bound == Minimum::Approximate {
             gap.add(tolerance);
             gap.total().divided(set.nu())
         } else {
@@ -279,7 +279,7 @@ impl<F: Objective, S: Set> Product<F, S> {
         }
         // Rounding may take a gap of zero below it, and what lies outside of the set too.
         let below = gap.error + product_above(2.0 * MOST_DEFECT * radius, steepest);
-        if gap.value < -below && bound != Bound::Unknown {
+        if gap.value < -below && bound != Minimum::Unknown {
             return Err(wrong(format!(
                 "the oracle's point is worse than the current one by {:e}, so it is not the best of its set",
                 -gap.value
@@ -290,10 +290,10 @@ impl<F: Objective, S: Set> Product<F, S> {
         gap.error += product_above(error, norm + radius);
         let outside = product_above(2.0 * defect, steepest + error);
         let basis = match bound {
-            Bound::Exact => Some(Basis::Exact),
-            Bound::AtLeast(_) => Some(Basis::Bounds),
-            Bound::Approximate => Some(Basis::Multiplicative(set.nu())),
-            Bound::Unknown => None,
+            Minimum::Exact => Some(Basis::Exact),
+            Minimum::AtLeast(_) => Some(Basis::Bounds),
+            Minimum::Approximate => Some(Basis::Multiplicative(set.nu())),
+            Minimum::Unknown => None,
         };
         Ok(BlockGap { gap, outside, basis })
     }

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 
 /// How good the point that an oracle found is known to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub enum Minimum {
     /// No point of the set has a smaller inner product with the gradient, up to the rounding of plain sums of products,
     /// one for each coordinate. The certificate includes that rounding.
     Exact,
@@ -24,8 +24,8 @@ pub struct Query<'q> {
     pub gradient: &'q [f64],
     /// The current point x_i of this block. A share of the gap is one of `max_s ⟨x_i − s, gradient⟩`.
     pub at: &'q [f64],
-    /// How much larger than the least one the inner product may be, if the oracle is [`Bound::Approximate`]:
-    /// `½ δ γ_k C_i` in the paper's notation, zero without [`Settings::delta`](super::Settings::delta).
+    /// How much larger than the least one the inner product may be, if the oracle is [`Minimum::Approximate`]:
+    /// `½ δ γ_k C_i` in the paper's notation, zero without [`ProductSettings::delta`](super::ProductSettings::delta).
     pub tolerance: f64,
 }
 
@@ -33,7 +33,7 @@ pub struct Query<'q> {
 ///
 /// ```
 /// use dualgap::Result;
-/// use dualgap::methods::product::{Bound, Query, Set};
+/// use dualgap::methods::product::{Minimum, Query, Set};
 ///
 /// /// A disc around the origin.
 /// struct Disc {
@@ -45,12 +45,12 @@ pub struct Query<'q> {
 ///     fn radius(&self) -> f64 { 1.42 * self.radius } // in the l1 norm
 ///     fn start(&self, x: &mut [f64]) { x.fill(0.0) }
 ///
-///     fn minimise(&self, query: &Query<'_>, s: &mut [f64]) -> Result<Bound> {
+///     fn minimise(&self, query: &Query<'_>, s: &mut [f64]) -> Result<Minimum> {
 ///         let norm = query.gradient[0].hypot(query.gradient[1]);
 ///         let factor = if norm > 0.0 { -self.radius / norm } else { 0.0 };
 ///         s.iter_mut().zip(query.gradient).for_each(|(s, g)| *s = factor * g);
 ///         // A normalised vector is not the exact minimiser, so the bound says how far off it may be.
-///         Ok(Bound::AtLeast(-self.radius * norm * (1.0 + 8.0 * f64::EPSILON)))
+///         Ok(Minimum::AtLeast(-self.radius * norm * (1.0 + 8.0 * f64::EPSILON)))
 ///     }
 /// }
 /// ```
@@ -66,7 +66,7 @@ pub trait Set {
     fn start(&self, x: &mut [f64]);
 
     /// Writes a point of the set with a small ⟨s, gradient⟩ to `corner`, and returns what is known of all other points.
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound>;
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum>;
 
     /// Replaces x by the nearest point of the set. Only [`Target::Proximal`](super::Target::Proximal) needs it.
     fn project(&self, x: &mut [f64]) -> Result<()> {
@@ -74,7 +74,7 @@ pub trait Set {
         Err(Error::setting("proximal steps need a projection, and a set of the product has none"))
     }
 
-    /// Returns ν, the share of a block's gap that an [`Approximate`](Bound::Approximate) oracle attains. The predefined
+    /// Returns ν, the share of a block's gap that an [`Approximate`](Minimum::Approximate) oracle attains. The predefined
     /// steps are `2n/(νk + 2n)` with the least ν of all sets.
     fn nu(&self) -> f64 {
         1.0
@@ -104,7 +104,7 @@ macro_rules! by_reference {
                 (**self).start(x);
             }
 
-            fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+            fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
                 (**self).minimise(query, corner)
             }
 

@@ -3,7 +3,7 @@
 use super::objective::Objective;
 use super::problem::Product;
 use super::set::Set;
-use crate::dual::{Average, Method, Sampling, Step};
+use crate::dual::{Algorithm, Average, Sampling, Step};
 use crate::{Error, Result};
 
 /// What a step aims at.
@@ -21,16 +21,16 @@ pub enum Target {
 /// The settings of a run over a product. The defaults need no thought.
 ///
 /// ```
-/// use dualgap::dual::{Method, Step};
-/// use dualgap::methods::product::Settings;
+/// use dualgap::dual::{Algorithm, Step};
+/// use dualgap::methods::product::ProductSettings;
 /// // Algorithm 1 of the paper with predefined steps.
-/// let settings = Settings { method: Method::Fw, step: Step::Predefined, ..Settings::default() };
+/// let settings = ProductSettings { method: Algorithm::Fw, step: Step::Predefined, ..ProductSettings::default() };
 /// assert_eq!(settings.delta, 0.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct ProductSettings {
     /// One block a step (Algorithm 3), or all (Algorithm 1).
-    pub method: Method,
+    pub method: Algorithm,
     /// What a step aims at.
     pub target: Target,
     /// The step length toward a corner.
@@ -46,7 +46,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Settings {
+impl ProductSettings {
     /// Returns an error if the settings do not go with each other or with the problem.
     pub(super) fn check<F: Objective, S: Set>(&self, product: &Product<F, S>) -> Result<()> {
         if self.sampling == Sampling::Importance {
@@ -71,8 +71,8 @@ impl Settings {
             constant.is_some_and(|c| c >= 0.0 && c.is_finite())
         };
         let all_known = || match self.method {
-            Method::Bcfw => (0..product.blocks()).all(|i| known(Some(i))),
-            Method::Fw => known(None),
+            Algorithm::Bcfw => (0..product.blocks()).all(|i| known(Some(i))),
+            Algorithm::Fw => known(None),
         };
         if self.delta > 0.0 && !all_known() {
             return Err(Error::setting(
@@ -83,7 +83,7 @@ impl Settings {
     }
 
     fn check_proximal<F: Objective, S: Set>(&self, product: &Product<F, S>) -> Result<()> {
-        if self.method != Method::Bcfw {
+        if self.method != Algorithm::Bcfw {
             return Err(Error::setting("proximal steps move one block at a time"));
         }
         for (i, set) in product.sets().iter().enumerate() {

@@ -5,11 +5,11 @@
 
 use super::average::Averages;
 use super::line_search::search;
-use super::objective::{Direction, Objective, Point};
+use super::objective::{BlockDirection, Objective, Point};
 use super::problem::{Evaluated, Product, certificate};
 use super::set::{Query, Set};
-use super::settings::{Settings, Target};
-use crate::dual::{Average, Method, Order, Step};
+use super::settings::{ProductSettings, Target};
+use crate::dual::{Algorithm, Average, Order, Step};
 use crate::linalg::Measured;
 use crate::linalg::kernels::dot;
 use crate::run::{Basis, Certificate, Certified, Quota, Resumable, Solver, Work};
@@ -20,7 +20,7 @@ use std::ops::Range;
 /// Frank-Wolfe over a product, one step at a time; [`minimise`](super::minimise) runs it.
 pub struct FrankWolfe<'p, F, S> {
     product: &'p Product<F, S>,
-    settings: Settings,
+    settings: ProductSettings,
     /// k, the number of steps so far.
     steps: u64,
     order: Order,
@@ -111,12 +111,16 @@ impl Workspace {
 
 impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     /// Returns the solver at the starting points of the sets.
-    pub fn new(product: &'p Product<F, S>, settings: &Settings) -> Result<Self> {
+    pub fn new(product: &'p Product<F, S>, settings: &ProductSettings) -> Result<Self> {
         Self::at(product, settings, product.start()?)
     }
 
     /// Returns the solver at this point, or an error if the sets say that it is outside.
-    pub fn at(product: &'p Product<F, S>, settings: &Settings, point: Point) -> Result<Self> {
+    pub fn at(
+        product: &'p Product<F, S>,
+        settings: &ProductSettings,
+        point: Point,
+    ) -> Result<Self> {
         settings.check(product)?;
         product.check_inside(&point)?;
         let order = Order::new(settings.sampling, product.blocks(), settings.seed, false);
@@ -150,8 +154,8 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     /// Returns `2n/(νk + 2n)`, the length of the next predefined step, with n = 1 where a step moves all blocks.
     pub fn predefined_length(&self) -> f64 {
         let n = match self.settings.method {
-            Method::Bcfw => self.product.blocks() as f64,
-            Method::Fw => 1.0,
+            Algorithm::Bcfw => self.product.blocks() as f64,
+            Algorithm::Fw => 1.0,
         };
         2.0 * n / (self.product.nu() * self.steps as f64 + 2.0 * n)
     }
@@ -159,8 +163,8 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     /// Takes one step on the next block, or on all of them, as the settings say.
     pub fn step(&mut self) -> Result<Taken> {
         let blocks = match self.settings.method {
-            Method::Bcfw => self.next_block(),
-            Method::Fw => 0..self.product.blocks(),
+            Algorithm::Bcfw => self.next_block(),
+            Algorithm::Fw => 0..self.product.blocks(),
         };
         self.step_on(blocks, None)
     }
@@ -170,7 +174,7 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     ///
     /// ```
     /// # use dualgap::linalg::Measured;
-    /// # use dualgap::methods::product::{FrankWolfe, Objective, Point, Product, Settings, Simplex};
+    /// # use dualgap::methods::product::{FrankWolfe, Objective, Point, Product, ProductSettings, Simplex};
     /// # struct Square;
     /// # impl Objective for Square {
     /// #     fn value(&self, at: &Point) -> Measured {
@@ -183,7 +187,7 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     /// # }
     /// // ½‖x‖² over two simplices, from corner to corner: the gap is 1 at each of them.
     /// let problem = Product::new(Square, vec![Simplex::new(2, 1.0)?; 2])?;
-    /// let mut solver = FrankWolfe::new(&problem, &Settings::default())?;
+    /// let mut solver = FrankWolfe::new(&problem, &ProductSettings::default())?;
     /// let taken = solver.step_on(1..2, Some(0.25))?;
     /// assert_eq!((taken.gap, taken.gamma), (1.0, 0.25));
     /// assert_eq!(solver.point().coordinates(), [1.0, 0.0, 0.75, 0.25]);
@@ -234,9 +238,9 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
             return 0.0;
         }
         let constant = match self.settings.method {
-            Method::Bcfw => objective.curvature_constant(Some(i)),
+            Algorithm::Bcfw => objective.curvature_constant(Some(i)),
             // The blocks share the tolerance of the one block that they are.
-            Method::Fw => objective.curvature_constant(None).map(|constant| constant / n),
+            Algorithm::Fw => objective.curvature_constant(None).map(|constant| constant / n),
         };
         0.5 * self.settings.delta * self.predefined_length() * constant.unwrap_or(0.0)
     }
@@ -287,7 +291,7 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
         let Self { product, at, work, .. } = self;
         let span = at.starts[blocks.start]..at.starts[blocks.end];
         let objective = product.objective();
-        let direction = Direction {
+        let direction = BlockDirection {
             starts: &at.starts[blocks.start..=blocks.end],
             first: blocks.start,
             change: &work.change[span.clone()],
@@ -332,8 +336,8 @@ impl<F: Objective, S: Set> Solver for FrankWolfe<'_, F, S> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let calls = match self.settings.method {
-            Method::Bcfw => 1,
-            Method::Fw => self.calls_per_pass(),
+            Algorithm::Bcfw => 1,
+            Algorithm::Fw => self.calls_per_pass(),
         };
         let mut done = Work::default();
         while quota.allows(done, calls) {
@@ -397,7 +401,7 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
     /// both values of the best pair are proved again.
     pub(super) fn resumed(
         product: &'p Product<F, S>,
-        settings: &Settings,
+        settings: &ProductSettings,
         state: State,
     ) -> Result<Self> {
         let mut solver = Self::new(product, settings)?;

@@ -3,7 +3,7 @@
 use super::objective::{Objective, Point};
 use super::problem::Product;
 use super::set::Set;
-use super::settings::Settings;
+use super::settings::ProductSettings;
 use super::solver::FrankWolfe;
 use crate::Result;
 use crate::dual::Begin;
@@ -13,7 +13,7 @@ use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run_from};
 /// as `primal`, and as `dual` the best lower bound `f(x) − gap` of all certified iterates.
 pub fn minimise<F: Objective, S: Set>(
     product: &Product<F, S>,
-    settings: &Settings,
+    settings: &ProductSettings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Point>> {
@@ -25,7 +25,7 @@ pub fn minimise<F: Objective, S: Set>(
 /// ```
 /// use dualgap::dual::Begin;
 /// use dualgap::linalg::Measured;
-/// use dualgap::methods::product::{L1Ball, Objective, Point, Product, Settings, minimise, minimise_from};
+/// use dualgap::methods::product::{L1Ball, Objective, Point, Product, ProductSettings, minimise, minimise_from};
 /// use dualgap::run::{Budget, InMemory};
 ///
 /// struct Distance; // ½‖x − 1‖²
@@ -40,7 +40,7 @@ pub fn minimise<F: Objective, S: Set>(
 /// }
 ///
 /// let problem = Product::new(Distance, vec![L1Ball::new(3, 1.0)?, L1Ball::new(2, 1.0)?])?;
-/// let (settings, mut memory) = (Settings::default(), InMemory::default());
+/// let (settings, mut memory) = (ProductSettings::default(), InMemory::default());
 /// let sink = Some(&mut memory as _);
 /// minimise_from(&problem, &settings, Begin::Fresh, &Budget::passes(4), &mut (), sink)?;
 /// let begin = Begin::At(memory.last.unwrap());
@@ -51,7 +51,7 @@ pub fn minimise<F: Objective, S: Set>(
 /// ```
 pub fn minimise_from<F: Objective, S: Set>(
     product: &Product<F, S>,
-    settings: &Settings,
+    settings: &ProductSettings,
     begin: Begin<Vec<f64>>,
     budget: &Budget,
     observer: &mut dyn Observer,

@@ -24,6 +24,6 @@ mod problem;
 mod solver;
 mod train;
 
-pub use problem::{Past, SmoothProblem};
-pub use solver::{QuasiNewton, State};
-pub use train::{Start, train_from};
+pub(crate) use problem::{Past, SmoothProblem};
+pub(crate) use solver::QuasiNewton;
+pub(crate) use train::{Start, train_from};

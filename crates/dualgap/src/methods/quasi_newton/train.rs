@@ -1,6 +1,7 @@
 //! Runs: from zero, from given weights or from a checkpoint.
 
-use super::{QuasiNewton, SmoothProblem, State};
+use super::solver::State;
+use super::{QuasiNewton, SmoothProblem};
 use crate::Result;
 use crate::linalg::memory::Need;
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report, RunState, run_from};

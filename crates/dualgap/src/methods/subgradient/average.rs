@@ -10,7 +10,7 @@
 //! so a step adds δ_j to u and C_{j−1} δ_j to r, and the average is written out only when it is certified. An average
 //! begins anew with r = 0 and C = 0; a suffix is the difference of two of these sums, the earlier of them stored.
 
-use super::Average;
+use super::SubgradientAverage;
 use crate::linalg::{Accumulate, Row, kernels};
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ const APART: u64 = 8;
 /// The average of the iterates of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Averages {
-    kind: Average,
+    kind: SubgradientAverage,
     /// The number of iterates so far.
     steps: u64,
     /// C, and Σ c_t.
@@ -66,18 +66,20 @@ pub(super) struct Averages {
 }
 
 impl Averages {
-    pub fn new(kind: Average, dim: usize) -> Self {
-        let dim = if kind == Average::None { 0 } else { dim };
+    pub fn new(kind: SubgradientAverage, dim: usize) -> Self {
+        let dim = if kind == SubgradientAverage::None { 0 } else { dim };
         let lag = vec![0.0; dim];
         Self { kind, steps: 0, reach: 0.0, total: 0.0, lag, stored: Vec::new() }
     }
 
     /// Returns how many sums of `dim` numbers a run stores at most, to estimate the memory that it needs.
-    pub fn copies(kind: Average) -> usize {
+    pub fn copies(kind: SubgradientAverage) -> usize {
         match kind {
-            Average::None => 0,
-            Average::Uniform | Average::Weighted | Average::Doubling => 2,
-            Average::Suffix { fraction } => {
+            SubgradientAverage::None => 0,
+            SubgradientAverage::Uniform
+            | SubgradientAverage::Weighted
+            | SubgradientAverage::Doubling => 2,
+            SubgradientAverage::Suffix { fraction } => {
                 // Between (1 − f)k and k there are log(1/(1 − f)) / log(9/8) stored sums, and fewer than twice as many
                 // among the first steps, where an eighth is rounded down.
                 let ratio = 1.0 + 1.0 / APART as f64;
@@ -90,7 +92,7 @@ impl Averages {
     /// Begins a step; returns where it adds δ.
     pub fn begin_step<'a>(&'a mut self, u: &'a mut [f64]) -> Sums<'a> {
         self.steps += 1;
-        if self.kind == Average::Doubling && self.steps.is_power_of_two() {
+        if self.kind == SubgradientAverage::Doubling && self.steps.is_power_of_two() {
             (self.reach, self.total) = (0.0, 0.0);
             self.lag.fill(0.0);
         }
@@ -100,13 +102,15 @@ impl Averages {
     /// Ends a step, after which the iterate is `u / k`.
     pub fn end_step(&mut self, k: u64, u: &[f64]) {
         let weight = match self.kind {
-            Average::None => return,
-            Average::Weighted => self.steps as f64,
-            Average::Uniform | Average::Suffix { .. } | Average::Doubling => 1.0,
+            SubgradientAverage::None => return,
+            SubgradientAverage::Weighted => self.steps as f64,
+            SubgradientAverage::Uniform
+            | SubgradientAverage::Suffix { .. }
+            | SubgradientAverage::Doubling => 1.0,
         };
         self.reach += weight / k as f64;
         self.total += weight;
-        if let Average::Suffix { fraction } = self.kind {
+        if let SubgradientAverage::Suffix { fraction } = self.kind {
             let before = self.before(fraction);
             let last = self.stored.last().map_or(0, |stored| stored.step);
             if self.steps >= last + (last / APART).max(1) {
@@ -134,7 +138,7 @@ impl Averages {
         if self.lag.is_empty() || self.steps == 0 {
             return None;
         }
-        if let Average::Suffix { fraction } = self.kind {
+        if let SubgradientAverage::Suffix { fraction } = self.kind {
             let before = self.before(fraction);
             if let Some(stored) = self.stored.iter().rfind(|stored| stored.step <= before) {
                 let total = self.total - stored.step as f64;
@@ -146,10 +150,10 @@ impl Averages {
     }
 
     /// Whether this is a valid average of `steps` iterates: a state from a file may contain anything.
-    pub fn is_sound(&self, kind: Average, dim: usize, steps: u64) -> bool {
+    pub fn is_sound(&self, kind: SubgradientAverage, dim: usize, steps: u64) -> bool {
         let finite = |x: &[f64], dim: usize| x.len() == dim && x.iter().all(|x| x.is_finite());
-        let averages = kind != Average::None;
-        let sums = matches!(kind, Average::Suffix { .. }) || self.stored.is_empty();
+        let averages = kind != SubgradientAverage::None;
+        let sums = matches!(kind, SubgradientAverage::Suffix { .. }) || self.stored.is_empty();
         self.kind == kind
             && self.steps == steps
             && self.reach.is_finite()
@@ -175,7 +179,7 @@ mod tests {
             fraction in 0.01..=1.0_f64,
             first in prop_oneof![Just(0_u64), 1..9_u64],
         ) {
-            let kinds = [Average::Uniform, Average::Weighted, Average::Suffix { fraction }, Average::Doubling];
+            let kinds = [SubgradientAverage::Uniform, SubgradientAverage::Weighted, SubgradientAverage::Suffix { fraction }, SubgradientAverage::Doubling];
             for kind in kinds {
                 let mut averages = Averages::new(kind, 3);
                 let mut u = vec![0.5, -0.25, 0.125];
@@ -191,14 +195,14 @@ mod tests {
                         grid.push(step);
                     }
                     let begin = match kind {
-                        Average::Doubling => 1 << step.ilog2(),
-                        Average::Suffix { fraction } => {
+                        SubgradientAverage::Doubling => 1 << step.ilog2(),
+                        SubgradientAverage::Suffix { fraction } => {
                             let wanted = ((1.0 - fraction) * step as f64).ceil().max(1.0) as u64;
                             grid.iter().rfind(|&&stored| stored < wanted).unwrap() + 1
                         }
                         _ => 1,
                     };
-                    let weight = |t: u64| if kind == Average::Weighted { t as f64 } else { 1.0 };
+                    let weight = |t: u64| if kind == SubgradientAverage::Weighted { t as f64 } else { 1.0 };
                     let total: f64 = (begin..=step).map(weight).sum();
                     let mean = averages.mean(&u).unwrap();
                     for (k, mean) in mean.into_iter().enumerate() {

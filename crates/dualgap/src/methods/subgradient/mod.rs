@@ -33,6 +33,6 @@ mod settings;
 mod solver;
 mod train;
 
-pub use settings::{Average, Method, Settings};
-pub use solver::{State, Subgradient};
+pub use settings::{SubgradientAverage, SubgradientMethod, SubgradientSettings};
+pub use solver::Subgradient;
 pub use train::{train, train_from};

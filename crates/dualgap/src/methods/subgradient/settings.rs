@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Which blocks a step moves along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum SubgradientMethod {
     /// One block a step: Pegasos.
     #[default]
     Stochastic,
@@ -31,7 +31,7 @@ pub enum Method {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Average {
+pub enum SubgradientAverage {
     /// No average: the last iterate alone.
     #[default]
     None,
@@ -48,7 +48,7 @@ pub enum Average {
     Doubling,
 }
 
-impl Average {
+impl SubgradientAverage {
     /// Returns an error if the fraction of a suffix is out of its range.
     pub fn check(self) -> Result<Self> {
         match self {
@@ -66,20 +66,20 @@ impl Average {
 /// much sooner.
 ///
 /// ```
-/// use dualgap::methods::subgradient::{Average, Method, Settings};
-/// let settings = Settings { average: Average::Suffix { fraction: 0.5 }, ..Settings::default() };
-/// assert_eq!(settings.method, Method::Stochastic);
+/// use dualgap::methods::subgradient::{SubgradientAverage, SubgradientMethod, SubgradientSettings};
+/// let settings = SubgradientSettings { average: SubgradientAverage::Suffix { fraction: 0.5 }, ..SubgradientSettings::default() };
+/// assert_eq!(settings.method, SubgradientMethod::Stochastic);
 /// assert!(settings.check().is_ok());
-/// let nothing = Settings { average: Average::Suffix { fraction: 0.0 }, ..settings };
+/// let nothing = SubgradientSettings { average: SubgradientAverage::Suffix { fraction: 0.0 }, ..settings };
 /// assert!(nothing.check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct SubgradientSettings {
     /// One block a step, or all.
-    pub method: Method,
+    pub method: SubgradientMethod,
     /// Which average of the iterates is certified besides the last iterate.
-    pub average: Average,
+    pub average: SubgradientAverage,
     /// The order of the blocks: permuted, uniform or cyclic.
     pub sampling: Sampling,
     /// The seed of the random order.
@@ -89,7 +89,7 @@ pub struct Settings {
     pub threads: usize,
 }
 
-impl Settings {
+impl SubgradientSettings {
     /// Returns an error if a setting is out of its range.
     pub fn check(&self) -> Result<()> {
         self.average.check()?;

@@ -2,7 +2,7 @@
 
 use super::average::Averages;
 use super::corners::{Corners, MOST_STEPS, Means, OfBlocks, foreign_state};
-use super::{Method, Settings};
+use super::{SubgradientMethod, SubgradientSettings};
 use crate::Result;
 use crate::dual::engine::pool;
 use crate::dual::{Best, Blocks, Order, Solution};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// What the steps depend on, except for the blocks.
 #[derive(Clone, Serialize, Deserialize)]
 struct Walk {
-    method: Method,
+    method: SubgradientMethod,
     /// k, and the number that the run began with.
     k: u64,
     first: u64,
@@ -39,13 +39,13 @@ impl Walk {
     /// Takes one step.
     fn step(&mut self, corners: &mut dyn Corners) -> Result<()> {
         match self.method {
-            Method::Stochastic => {
+            SubgradientMethod::Stochastic => {
                 let i = self.order.next_block();
                 corners.find(i, &self.u, self.divisor())?;
                 let sums = &mut self.averages.begin_step(&mut self.u);
                 corners.take(i, corners.len() as f64, sums);
             }
-            Method::Batch => {
+            SubgradientMethod::Batch => {
                 corners.find_all(&self.weights())?;
                 corners.take_all(1.0, &mut self.averages.begin_step(&mut self.u));
             }
@@ -57,8 +57,8 @@ impl Walk {
 
     fn advance(&mut self, corners: &mut dyn Corners, quota: &Quota<'_>) -> Result<Work> {
         let calls = match self.method {
-            Method::Stochastic => corners.calls_per_search(),
-            Method::Batch => corners.len() as u64 * corners.calls_per_search(),
+            SubgradientMethod::Stochastic => corners.calls_per_search(),
+            SubgradientMethod::Batch => corners.len() as u64 * corners.calls_per_search(),
         };
         let mut done = Work::default();
         while quota.allows(done, calls) {
@@ -69,7 +69,7 @@ impl Walk {
     }
 
     /// Whether this is the state of a run with these settings: a state from a file may contain anything.
-    fn is_sound(&self, settings: &Settings, blocks: usize, dim: usize) -> bool {
+    fn is_sound(&self, settings: &SubgradientSettings, blocks: usize, dim: usize) -> bool {
         self.method == settings.method
             && self.first <= self.k
             && self.k <= MOST_STEPS
@@ -103,7 +103,7 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &SubgradientSettings,
     ) -> Result<Self> {
         let points = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         Self::build(blocks, lambda, sample_weights, settings, points, 0)
@@ -115,7 +115,7 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &SubgradientSettings,
         points: Vec<B::Point>,
     ) -> Result<Self> {
         Self::build(blocks, lambda, sample_weights, settings, points, 1)
@@ -126,7 +126,7 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &SubgradientSettings,
         state: State<B::Point>,
     ) -> Result<Self> {
         let State { walk, means, recent, shadow, best } = state;
@@ -143,7 +143,7 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         blocks: &'a B,
         lambda: f64,
         sample_weights: Option<&[f64]>,
-        settings: &Settings,
+        settings: &SubgradientSettings,
         points: Vec<B::Point>,
         passes: u64,
     ) -> Result<Self> {
@@ -151,8 +151,8 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         let (n, dim) = (blocks.len(), blocks.dim());
         let (of_blocks, mut u) = OfBlocks::new(blocks, lambda, sample_weights, points, passes)?;
         let k = match settings.method {
-            Method::Stochastic => passes * n as u64,
-            Method::Batch => passes,
+            SubgradientMethod::Stochastic => passes * n as u64,
+            SubgradientMethod::Batch => passes,
         };
         u.iter_mut().for_each(|u| *u *= k as f64);
         let threads = crate::dual::Settings { threads: settings.threads, ..Default::default() };

@@ -1,7 +1,7 @@
 //! Runs: from the start, from given points or from a checkpoint.
 
 use super::average::Averages;
-use super::{Settings, Subgradient};
+use super::{Subgradient, SubgradientSettings};
 use crate::dual::{Begin, Blocks, Solution, Witnessed};
 use crate::linalg::memory::Need;
 use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run, run_from};
@@ -12,14 +12,14 @@ use crate::{Error, Result};
 ///
 /// ```
 /// use dualgap::data::Examples;
-/// use dualgap::methods::subgradient::{Settings, train};
+/// use dualgap::methods::subgradient::{SubgradientSettings, train};
 /// use dualgap::run::Budget;
 /// use dualgap::structure::MulticlassBlocks;
 /// use dualgap::term::{Costs, Regulariser};
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![-1.0, -0.9]];
 /// let data = Examples::from_dense(&rows, &["a", "b", "c"])?;
 /// let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne)?;
-/// let (settings, budget) = (Settings::default(), Budget::relative(0.01));
+/// let (settings, budget) = (SubgradientSettings::default(), Budget::relative(0.01));
 /// let report = train(&blocks, 0.1, Regulariser::PLAIN, None, &settings, &budget, &mut ())?;
 /// assert!(report.certificate.relative_gap() <= 0.01);
 /// # Ok::<(), dualgap::Error>(())
@@ -29,7 +29,7 @@ pub fn train<B: Blocks>(
     lambda: f64,
     regulariser: Regulariser,
     sample_weights: Option<&[f64]>,
-    settings: &Settings,
+    settings: &SubgradientSettings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
@@ -45,7 +45,7 @@ pub fn train_from<B: Witnessed>(
     lambda: f64,
     regulariser: Regulariser,
     sample_weights: Option<&[f64]>,
-    settings: &Settings,
+    settings: &SubgradientSettings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
@@ -73,7 +73,7 @@ pub fn train_from<B: Witnessed>(
 fn check<B: Blocks>(
     blocks: &B,
     regulariser: Regulariser,
-    settings: &Settings,
+    settings: &SubgradientSettings,
     stored: bool,
 ) -> Result<()> {
     settings.check()?;

@@ -13,7 +13,7 @@
 //! labeling scores higher than the largest u_T. A position takes N·K operations where Viterbi's algorithm takes K².
 //! u is made of the same sums as the scores of labelings, so its rounding is bounded with theirs.
 
-use super::oracle::{Label, Layout, Viterbi};
+use super::oracle::{ChainLayout, Label, Viterbi};
 use crate::linalg::kernels::argmax;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// use dualgap::data::Sequences;
 /// use dualgap::dual::{self, Settings};
 /// use dualgap::run::{Basis, Budget};
-/// use dualgap::structure::chain::Beam;
+/// use dualgap::structure::Beam;
 /// use dualgap::structure::{ChainBlocks, Hamming};
 /// let names = ["a", "b", "c"].map(String::from);
 /// let words = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.5]];
@@ -63,7 +63,7 @@ impl Viterbi {
     /// bound on the scores of all labelings. A beam that drops no label is Viterbi's algorithm.
     pub fn decode_beam(
         &mut self,
-        layout: Layout,
+        layout: ChainLayout,
         w: &[f64],
         width: usize,
         best: &mut Vec<Label>,
@@ -146,7 +146,7 @@ mod tests {
         let names: Vec<String> = ["a", "b", "c", "d"].map(String::from).to_vec();
         let truth = vec![vec![0; rows.len()]];
         let data = Sequences::from_dense(&[rows.to_vec()], &truth, &names).unwrap();
-        let (layout, x) = (Layout::new(2, K).unwrap(), data.sequence(0));
+        let (layout, x) = (ChainLayout::new(2, K).unwrap(), data.sequence(0));
         let oracle = ChainOracle::new(layout, Hamming::Plain);
         let plain = |y: &Vec<Label>| {
             let mut phi = SparseVec::default();

@@ -29,7 +29,7 @@ use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, vanished};
 use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
 use crate::structure::Hamming;
-use crate::structure::chain::{Label, Layout, Viterbi};
+use crate::structure::chain::{ChainLayout, Label, Viterbi};
 use crate::structure::multiclass::KERNEL_WORK;
 use crate::term::Gram;
 use crate::{Error, Result};
@@ -66,7 +66,7 @@ fn length(x: Sequence<'_>, t: usize, roots: Option<&[f64]>) -> f64 {
 }
 
 /// Returns the layout of the weights for these data.
-pub(super) fn layout(data: &Sequences) -> Result<Layout> {
+pub(super) fn layout(data: &Sequences) -> Result<ChainLayout> {
     let labels = data.alphabet().len();
     if labels < 2 {
         return Err(Error::setting(format!(
@@ -77,7 +77,7 @@ pub(super) fn layout(data: &Sequences) -> Result<Layout> {
     let pairs = data.edge_features();
     let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
     check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
-    Ok(Layout::new(width, labels)?.with_pairs(pairs))
+    Ok(ChainLayout::new(width, labels)?.with_pairs(pairs))
 }
 
 /// The structural SVM of first-order chains over borrowed sequences.
@@ -96,7 +96,7 @@ pub(super) fn layout(data: &Sequences) -> Result<Layout> {
 #[derive(Debug)]
 pub struct ChainBlocks<'a> {
     pub(super) data: &'a Sequences,
-    pub(super) layout: Layout,
+    pub(super) layout: ChainLayout,
     hamming: Hamming,
     pub(super) shapes: Vec<Shape>,
     /// The work of an oracle call, if it was set.
@@ -196,7 +196,7 @@ impl<'a> ChainBlocks<'a> {
     }
 
     /// Returns the layout of the weights.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> ChainLayout {
         self.layout
     }
 

@@ -3,8 +3,9 @@
 use super::blocks::layout as chain_layout;
 use super::legal::{self, Legal};
 use super::n_best::n_best;
-use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
-use super::{crf, edges, slack};
+use super::{
+    Beam, ChainBlocks, ChainLayout, ChainOracle, Hamming, Label, Viterbi, crf, edges, slack,
+};
 use crate::data::{Format, Loaded, Recipe, Scheme, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
@@ -13,7 +14,7 @@ use crate::structure::evaluation::{Calibration, Evaluation, LabelEvaluation, Seq
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, penalised, penalised_or_l1, with_expectations};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
 use crate::structure::{
@@ -239,16 +240,16 @@ fn refuse_all_but_elastic_net(penalty: &Penalty) -> Result<()> {
 }
 
 /// Returns the layout of a chain's weights.
-pub(crate) fn layout_of(names: &Names) -> Layout {
+pub(crate) fn layout_of(names: &Names) -> ChainLayout {
     let (features, labels, pairs) = (names.features, names.alphabet.len(), names.pair_features);
-    Layout { features, labels, pairs }
+    ChainLayout { features, labels, pairs }
 }
 
 /// Returns the weights as the model has them.
 fn held_by(fitted: Fitted<'_>) -> crf::Held<'_> {
     let packed = fitted.packed.map(|packed| &**packed);
     let whole = layout_of(fitted.names);
-    let layout = if packed.is_some() { Layout { features: 0, ..whole } } else { whole };
+    let layout = if packed.is_some() { ChainLayout { features: 0, ..whole } } else { whole };
     crf::Held { layout, weights: fitted.weights, packed }
 }
 
@@ -277,7 +278,7 @@ impl Structure for Chain {
                 return Err(Error::setting("slack rescaling is not searched by a beam"));
             }
         }
-        Layout::new(names.features, names.alphabet.len()).map(drop)
+        ChainLayout::new(names.features, names.alphabet.len()).map(drop)
     }
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
@@ -288,7 +289,7 @@ impl Structure for Chain {
         }
     }
 
-    fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Posed<'d>> {
         if let Some((message, _)) = self.forbid.and_then(|scheme| legal::complaint(scheme, data)) {
             return Err(Error::setting(message));
         }
@@ -318,14 +319,16 @@ impl Structure for Chain {
                     )),
                     (_, Some(_)) => stepped(blocks, posing),
                     // Exponentiated gradient steps begin with a distribution over all labelings.
-                    (_, None) if self.forbid.is_some() => Ok(penalised_or_l1(blocks, posing)),
-                    (_, None) => Ok(with_expectations(blocks, posing)),
+                    (_, None) if self.forbid.is_some() => {
+                        Ok(Posed::penalised_or_l1(blocks, posing))
+                    }
+                    (_, None) => Ok(Posed::with_expectations(blocks, posing)),
                 }
             }
             Rescaling::Slack if posing.choice.is_some() => Err(Error::setting(
                 "the options of Prox-SDCA are for margin rescaling: leave them out",
             )),
-            Rescaling::Slack => Ok(penalised(self.slack_blocks(data)?, posing)),
+            Rescaling::Slack => Ok(Posed::penalised(self.slack_blocks(data)?, posing)),
         }
     }
 

@@ -48,7 +48,7 @@ fn largest(scores: &[f64]) -> f64 {
 /// The marginals of a chain, which [`run`](Self::run) computes.
 ///
 /// ```
-/// use dualgap::structure::chain::{ForwardBackward, Potentials};
+/// use dualgap::structure::{ForwardBackward, Potentials};
 /// // Two positions, two labels: equal labels have a score of log 3, so that each such labeling has weight 3 of 8.
 /// let equal = 3_f64.ln();
 /// let potentials = Potentials { labels: 2, nodes: &[0.0; 4], edges: &[equal, 0.0, 0.0, equal] };

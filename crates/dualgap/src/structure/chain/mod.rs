@@ -30,7 +30,7 @@ mod search;
 mod slack;
 
 pub use beam::Beam;
-pub use blocks::{ChainBlocks, ChainScratch};
+pub use blocks::ChainBlocks;
 pub use definition::{Chain, ChainLoss};
 pub use forward_backward::{ForwardBackward, Potentials};
-pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};
+pub use oracle::{ChainLayout, ChainOracle, Hamming, Label, Viterbi};

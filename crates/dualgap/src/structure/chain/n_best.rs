@@ -11,7 +11,7 @@
 //! scores the one from the smaller label comes first, so that the first labeling is the one that is predicted.
 
 use super::legal::is_forbidden;
-use super::oracle::{Label, Layout, Viterbi};
+use super::oracle::{ChainLayout, Label, Viterbi};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -64,7 +64,7 @@ fn merged(lists: &[Vec<Entry>], count: usize, step: impl Fn(usize) -> f64) -> Ve
 /// Returns the best labelings under the node scores, at most `count` of them, with their scores, the best first.
 pub(super) fn n_best(
     viterbi: &Viterbi,
-    layout: Layout,
+    layout: ChainLayout,
     w: &[f64],
     count: usize,
 ) -> Vec<(Vec<Label>, f64)> {
@@ -107,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// All labelings with their scores, the best first; of equal ones in the order of the algorithm.
-    fn brute_force(viterbi: &Viterbi, layout: Layout, w: &[f64]) -> Vec<f64> {
+    fn brute_force(viterbi: &Viterbi, layout: ChainLayout, w: &[f64]) -> Vec<f64> {
         let (k, length) = (layout.labels, viterbi.nodes.len() / layout.labels);
         let mut scores: Vec<f64> = (0..k.pow(length as u32))
             .map(|mut code| {
@@ -131,7 +131,7 @@ mod tests {
             length in 1_usize..5, labels in 1_usize..4, count in 1_usize..40, whole in any::<bool>(),
             numbers in prop::collection::vec(-2.0_f64..2.0, 64),
         ) {
-            let layout = Layout::new(2, labels).unwrap();
+            let layout = ChainLayout::new(2, labels).unwrap();
             // Whole numbers have many ties.
             let value = |k: usize| if whole { numbers[k % 64].round() } else { numbers[k % 64] };
             let w: Vec<f64> = (0..layout.dim()).map(value).collect();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_empty_sequence_has_one_labeling() {
-        let layout = Layout::new(1, 2).unwrap();
+        let layout = ChainLayout::new(1, 2).unwrap();
         assert_eq!(n_best(&Viterbi::default(), layout, &[0.0; 10], 3), [(Vec::new(), 0.0)]);
     }
 }

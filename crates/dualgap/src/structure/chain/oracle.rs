@@ -14,8 +14,7 @@
 use super::frontier::Frontier;
 use super::legal::Legal;
 use crate::data::Sequence;
-use crate::linalg::kernels::argmax;
-use crate::linalg::kernels::{add_scaled, add_scores, max_plus};
+use crate::linalg::kernels::{add_scaled, add_scores, argmax, max_plus};
 use crate::linalg::{Accumulate, PackedRows};
 use crate::structure::own::{Bound, Decoded, Extent, Oracle, StoredOutputs};
 use crate::{Error, Result};
@@ -52,12 +51,12 @@ impl Hamming {
 /// The layout of the weights of a chain.
 ///
 /// ```
-/// # use dualgap::structure::chain::Layout;
-/// assert_eq!(Layout::new(129, 26)?.dim(), 4082); // the OCR letters
+/// # use dualgap::structure::ChainLayout;
+/// assert_eq!(ChainLayout::new(129, 26)?.dim(), 4082); // the OCR letters
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ChainLayout {
     /// F, the number of features of a position.
     pub features: usize,
     /// K, the number of labels.
@@ -66,7 +65,7 @@ pub struct Layout {
     pub pairs: usize,
 }
 
-impl Layout {
+impl ChainLayout {
     /// The largest number of labels: one value of [`Label`] is reserved to mark the end of a sequence.
     pub const MOST_LABELS: usize = Label::MAX as usize;
 
@@ -150,7 +149,7 @@ impl Viterbi {
     #[inline]
     pub fn score(
         &mut self,
-        layout: Layout,
+        layout: ChainLayout,
         w: &[f64],
         x: Sequence<'_>,
         loss: Option<(&[Label], f64)>,
@@ -167,7 +166,7 @@ impl Viterbi {
 
     /// Brings the scores of pairs without features to these weights: they are the weights, but for what is forbidden.
     #[inline]
-    pub(super) fn score_transitions(&mut self, layout: Layout, w: &[f64]) {
+    pub(super) fn score_transitions(&mut self, layout: ChainLayout, w: &[f64]) {
         if let Some(legal) = &self.legal {
             self.tables.clear();
             self.tables.extend_from_slice(&w[layout.transitions()]);
@@ -175,7 +174,7 @@ impl Viterbi {
         }
     }
 
-    fn score_pairs(&mut self, layout: Layout, w: &[f64], x: Sequence<'_>) {
+    fn score_pairs(&mut self, layout: ChainLayout, w: &[f64], x: Sequence<'_>) {
         let size = layout.labels * layout.labels;
         self.tables.resize((x.len() * size).max(self.tables.len()), 0.0);
         for t in 1..x.len() {
@@ -190,7 +189,7 @@ impl Viterbi {
 
     /// Returns the scores of the labels at t − 1 and t together.
     #[inline]
-    pub fn transitions<'a>(&'a self, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
+    pub fn transitions<'a>(&'a self, layout: ChainLayout, w: &'a [f64], t: usize) -> &'a [f64] {
         table(&self.tables, self.legal.is_some(), layout, w, t)
     }
 
@@ -198,7 +197,7 @@ impl Viterbi {
     #[inline]
     pub fn score_position(
         &mut self,
-        layout: Layout,
+        layout: ChainLayout,
         w: &[f64],
         x: Sequence<'_>,
         loss: Option<(&[Label], f64)>,
@@ -232,7 +231,7 @@ impl Viterbi {
     #[inline]
     pub fn score_label(
         &mut self,
-        layout: Layout,
+        layout: ChainLayout,
         w: &[f64],
         x: Sequence<'_>,
         (truth, cost): (&[Label], f64),
@@ -252,7 +251,7 @@ impl Viterbi {
     }
 
     /// Writes the best labeling for the node scores into `best`, and returns its score.
-    pub fn decode(&mut self, layout: Layout, w: &[f64], best: &mut Vec<Label>) -> f64 {
+    pub fn decode(&mut self, layout: ChainLayout, w: &[f64], best: &mut Vec<Label>) -> f64 {
         let k = layout.labels;
         let length = self.nodes.len() / k;
         best.clear();
@@ -281,7 +280,7 @@ impl Viterbi {
     }
 
     /// Returns the score of one labeling under the node scores.
-    pub fn path_score(&self, layout: Layout, w: &[f64], path: &[Label]) -> f64 {
+    pub fn path_score(&self, layout: ChainLayout, w: &[f64], path: &[Label]) -> f64 {
         let k = layout.labels;
         let nodes: f64 =
             path.iter().enumerate().map(|(t, &y)| self.nodes[t * k + y as usize]).sum();
@@ -293,7 +292,13 @@ impl Viterbi {
 }
 
 #[inline]
-fn table<'a>(tables: &'a [f64], masked: bool, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
+fn table<'a>(
+    tables: &'a [f64],
+    masked: bool,
+    layout: ChainLayout,
+    w: &'a [f64],
+    t: usize,
+) -> &'a [f64] {
     let size = layout.labels * layout.labels;
     match (layout.pairs, masked) {
         (0, false) => &w[layout.transitions()],
@@ -305,7 +310,7 @@ fn table<'a>(tables: &'a [f64], masked: bool, layout: Layout, w: &'a [f64], t: u
 /// The chain structure over borrowed sequences.
 #[derive(Clone, Debug)]
 pub struct ChainOracle<'a> {
-    layout: Layout,
+    layout: ChainLayout,
     hamming: Hamming,
     legal: Option<Arc<Legal>>,
     sequences: PhantomData<&'a ()>,
@@ -313,7 +318,7 @@ pub struct ChainOracle<'a> {
 
 impl ChainOracle<'_> {
     /// Returns the oracle of chains with this layout and loss.
-    pub fn new(layout: Layout, hamming: Hamming) -> Self {
+    pub fn new(layout: ChainLayout, hamming: Hamming) -> Self {
         Self { layout, hamming, legal: None, sequences: PhantomData }
     }
 
@@ -440,7 +445,7 @@ mod tests {
                 None => data,
             };
             let x = data.sequence(0);
-            let layout = Layout::new(2, 3).unwrap().with_pairs(data.edge_features());
+            let layout = ChainLayout::new(2, 3).unwrap().with_pairs(data.edge_features());
             let chain = ChainOracle::new(layout, Hamming::Plain);
             let against = augmented.then_some(&truth);
             let score = |y: &Vec<Label>| {
@@ -470,7 +475,7 @@ mod tests {
                 None => data,
             };
             let x = data.sequence(0);
-            let layout = Layout::new(2, 3).unwrap().with_pairs(data.edge_features());
+            let layout = ChainLayout::new(2, 3).unwrap().with_pairs(data.edge_features());
             let chain = ChainOracle::new(layout, if normalized { Hamming::Normalized } else { Hamming::Plain });
             let score = |y: &Vec<Label>| {
                 let mut phi = SparseVec::default();

@@ -9,7 +9,7 @@
 //!
 //! and the largest of the T + 1 products is the answer: T times the work of Viterbi's algorithm.
 
-use super::oracle::{Label, Layout, Viterbi};
+use super::oracle::{ChainLayout, Label, Viterbi};
 use crate::linalg::kernels::{argmax, max_plus};
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl Viterbi {
     /// and returns that loss. Errors cost `cost` each.
     pub fn decode_slack(
         &mut self,
-        layout: Layout,
+        layout: ChainLayout,
         w: &[f64],
         (truth, cost): (&[Label], f64),
         best: &mut Vec<Label>,
@@ -68,7 +68,7 @@ impl Viterbi {
     }
 
     /// Fills the tables of all positions; what no labeling reaches is −∞.
-    fn count_errors(&self, layout: Layout, w: &[f64], truth: &[Label], tables: &mut Vec<f64>) {
+    fn count_errors(&self, layout: ChainLayout, w: &[f64], truth: &[Label], tables: &mut Vec<f64>) {
         let k = layout.labels;
         tables.clear();
         tables.resize(numbers(truth.len(), k), f64::NEG_INFINITY);

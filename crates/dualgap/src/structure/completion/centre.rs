@@ -43,7 +43,7 @@ impl Centre {
     ///
     /// ```
     /// use dualgap::data::Ratings;
-    /// use dualgap::structure::completion::{Centre, Centring};
+    /// use dualgap::structure::{Centre, Centring};
     /// let ratings = Ratings::from_triples(&[("ann", "tea", 5.0), ("bob", "tea", 3.0)])?;
     /// let centre = Centre::of(Centring::Effects, &ratings)?;
     /// assert_eq!((centre.mean, centre.at(None, None)), (4.0, 4.0));

@@ -5,7 +5,7 @@ use crate::ball::PerOutput;
 use crate::ball::trace::{Map, Sampled};
 use crate::data::Pairs;
 use crate::linalg::LowRank;
-use crate::structure::posed::{Posed, Posing, mapped};
+use crate::structure::posed::{Posed, Posing};
 use crate::term::ScalarLoss;
 
 /// Poses the problem of the pairs' entries.
@@ -13,9 +13,9 @@ pub(super) fn pose<'d>(
     pairs: &'d Pairs,
     losses: PerOutput<ScalarLoss>,
     posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     let map = Sampled::new(pairs.users().len(), pairs.items().len(), pairs.places().to_vec())?;
-    mapped(map, losses, posing)
+    Posed::mapped(map, losses, posing)
 }
 
 /// Returns the entries at these places.

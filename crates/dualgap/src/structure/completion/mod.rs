@@ -37,7 +37,7 @@ use serde_json::json;
 /// ```
 /// use dualgap::data::Ratings;
 /// use dualgap::run::Budget;
-/// use dualgap::structure::completion::{Centring, Completion};
+/// use dualgap::structure::{Centring, Completion};
 /// use dualgap::task::{Plan, Task};
 /// use dualgap::term::{Penalty, ScalarLoss};
 ///
@@ -179,7 +179,7 @@ impl Structure for Completion {
         ))
     }
 
-    fn pose<'d>(&'d self, data: &'d Ratings, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Ratings, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let losses = PerOutput::new(self.loss, self.centre.left(data), 1)?;
         matrix::pose(data.pairs(), losses, posing)
     }

@@ -1,8 +1,8 @@
 //! Precision, recall and F1 of chunks, exactly as the CoNLL shared tasks count them: a predicted chunk is right when a true
 //! chunk has the same first and last token and the same type. [`chunks`] says what is a chunk.
 
+use crate::data::chunks;
 use crate::data::scheme::is_chunk_label;
-pub use crate::data::scheme::{Chunk, chunks};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
 //! Comparison of predictions with the truth.
 //!
-//! - `labels`: a label, or a sequence of them; [`chunks`]: the same for chunk labels.
+//! - `labels`: a label, or a sequence of them; `chunks`: the same for chunk labels.
 //! - `numbers`: a number; `outputs`: several numbers.
 //! - `sets`: a set of labels; `links`: a matching.
 
 mod calibration;
-pub mod chunks;
+pub(crate) mod chunks;
 mod labels;
 mod links;
 mod numbers;

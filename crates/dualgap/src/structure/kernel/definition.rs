@@ -156,9 +156,9 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
         false
     }
 
-    fn pose<'d>(&'d self, data: &'d S::Data, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d S::Data, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let gram = Gram::new(S::inputs(data), &self.kernel, self.cache_bytes)?;
-        Ok(Box::new(KernelProblem::new(&self.of, data, gram, posing)?))
+        Ok(Posed::new(KernelProblem::new(&self.of, data, gram, posing)?))
     }
 
     fn is_akin(&self, other: &Self) -> bool {

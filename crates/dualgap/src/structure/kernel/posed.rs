@@ -7,7 +7,7 @@ use crate::dual::{self, Problem, Witness};
 use crate::linalg::Measured;
 use crate::run::{Reach, Report};
 use crate::structure::posed::penalised::{begin, trained};
-use crate::structure::posed::{Posed, Posing, Run, Sides, Solver, Trained, refused};
+use crate::structure::posed::{Posing, Run, Sides, Solvable, SolverSettings, Trained, refused};
 use crate::structure::{Choice, Fitted, Names, Structure};
 use crate::term::{Gram, KernelLink, Penalty};
 use crate::{Error, Result};
@@ -65,9 +65,9 @@ impl<'d, S: UnderKernel> KernelProblem<'d, S> {
     }
 }
 
-impl<S: UnderKernel> Posed for KernelProblem<'_, S> {
+impl<S: UnderKernel> Solvable for KernelProblem<'_, S> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else {
+        let SolverSettings::Dual(settings) = &run.solver else {
             return Err(Error::setting("a kernel goes with the block-dual engine"));
         };
         let blocks = self.blocks()?;

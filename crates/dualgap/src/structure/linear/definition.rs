@@ -8,7 +8,7 @@ use crate::data::{
 use crate::structure::evaluation::{ErrorKind, Evaluation, NumberErrors, log_loss};
 use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::compare;
-use crate::structure::posed::{Posed, Posing, in_ball, linear};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Ball, Constants, Loss, Penalty, ScalarLoss, best_constants};
@@ -104,14 +104,14 @@ impl Structure for Linear {
         true
     }
 
-    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let targets = self.targets(data)?;
         if posing.penalty.ball().is_some() {
-            return in_ball(data.rows(), PerOutput::new(self.loss, targets, 1)?, posing);
+            return Posed::in_ball(data.rows(), PerOutput::new(self.loss, targets, 1)?, posing);
         }
         // The choice decides how a run reaches its point, and does not affect the value of a point.
         let choice = posing.choice.unwrap_or(Choice::I);
-        Ok(linear(LinearBlocks::new(data.rows(), targets, self.loss, choice)?, posing))
+        Ok(Posed::linear(LinearBlocks::new(data.rows(), targets, self.loss, choice)?, posing))
     }
 
     fn is_akin(&self, other: &Self) -> bool {

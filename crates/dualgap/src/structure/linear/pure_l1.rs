@@ -54,7 +54,9 @@ pub fn train_pure_l1_from<L: Loss>(
     }
     check_pure_l1(blocks.dim(), settings)?;
     let settings = &Settings { lambda: 0.0, ..settings.clone() };
-    let (begin, own) =
-        (from.map_or(Begin::Fresh, Begin::At), coordinates::Settings { threads: settings.threads });
-    coordinates::train_from(blocks, settings, &own, begin, budget, observer, sink)
+    let (begin, own) = (
+        from.map_or(Begin::Fresh, Begin::At),
+        coordinates::CoordinateSettings { threads: settings.threads },
+    );
+    coordinates::train_from(blocks, settings, own, begin, budget, observer, sink)
 }

@@ -8,7 +8,7 @@ use crate::data::{Format, Loaded, Matchings, Recipe, Source};
 use crate::linalg::{Assignment, parallel};
 use crate::structure::evaluation::{Evaluation, LinkEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
-use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::exact;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use crate::{Error, Result};
@@ -19,14 +19,14 @@ use std::sync::Arc;
 /// A partial matching of the rows and columns of a graph, under the structural hinge.
 ///
 /// ```
-/// use dualgap::data::{Source, edges};
+/// use dualgap::data::{Matchings, Source};
 /// use dualgap::run::Budget;
 /// use dualgap::structure::Matching;
 /// use dualgap::task::{Plan, Task};
 /// use dualgap::term::Penalty;
 ///
 /// let text = b"0 0 1 same:1\n0 1 0 far:1\n1 0 0 far:1\n1 1 1 same:1\n\n0 0 0 far:1\n0 1 1 same:1 far:0.1\n";
-/// let data = edges::read(Source::from_bytes("demo", text)?)?;
+/// let data = Matchings::read(Source::from_bytes("demo", text)?)?;
 /// let task = Task::new(Matching::default(), Penalty::ridge(0.01));
 /// let model = task.fit(&data, Plan::new(Budget::relative(1e-4)))?.model;
 /// assert_eq!(model.predict(&data)?, [vec![(0, 0), (1, 1)], vec![(0, 1)]]);
@@ -107,8 +107,8 @@ impl Structure for Matching {
         }
     }
 
-    fn pose<'d>(&'d self, data: &'d Matchings, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
-        Ok(penalised(MatchingBlocks::new(data, self.loss)?, posing))
+    fn pose<'d>(&'d self, data: &'d Matchings, posing: &Posing<'_>) -> Result<Posed<'d>> {
+        Ok(Posed::penalised(MatchingBlocks::new(data, self.loss)?, posing))
     }
 
     /// The point of a graph depends on its edges, and not on the features.

@@ -12,7 +12,7 @@ use crate::data::{Examples, Format, Loaded, Recipe, Sequences, Source, TargetKin
 use crate::structure::evaluation::{Evaluation, SetEvaluation};
 use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::by_label;
-use crate::structure::posed::{Posed, Posing, in_ball};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
@@ -103,9 +103,9 @@ impl Structure for MultiLabel {
         refuse_all_but_balls(self.loss, penalty, "label")
     }
 
-    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let (targets, alphabet) = data.sets()?.signs();
-        in_ball(data.rows(), PerOutput::new(self.loss, targets, alphabet.len())?, posing)
+        Posed::in_ball(data.rows(), PerOutput::new(self.loss, targets, alphabet.len())?, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

@@ -15,7 +15,7 @@ use crate::structure::evaluation::{ErrorKind, Evaluation, OutputEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multi_label::refuse_all_but_balls;
 use crate::structure::multiclass::definition::by_label;
-use crate::structure::posed::{Posed, Posing, in_ball};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Penalty, ScalarLoss};
@@ -96,11 +96,11 @@ impl Structure for MultiOutput {
         refuse_all_but_balls(self.loss, penalty, "number")
     }
 
-    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let outputs = several(data)?;
         let count = outputs.names().len();
         let losses = PerOutput::new(self.loss, outputs.values().to_vec(), count)?;
-        in_ball(data.rows(), losses, posing)
+        Posed::in_ball(data.rows(), losses, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

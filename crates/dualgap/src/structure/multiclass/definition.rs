@@ -1,7 +1,7 @@
 //! Multiclass as a structure: one label out of several for each example.
 
 use super::{MulticlassBlocks, MulticlassOracle, ScoreBlocks};
-use crate::ball::Classes as ClassLosses;
+use crate::ball::ClassLosses;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
@@ -9,7 +9,7 @@ use crate::structure::definition::refuse_all_but_ridge_and_l1;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, curved, in_ball, penalised, with_expectations};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
@@ -152,12 +152,12 @@ impl Structure for Multiclass {
         true
     }
 
-    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
         if posing.penalty.ball().is_some() {
             let classes = data.classes()?;
             let (numbers, count) = (classes.numbers(), classes.alphabet().len());
             let losses = ClassLosses::new(self.loss, numbers, count, &self.costs)?;
-            return in_ball(data.rows(), losses, posing);
+            return Posed::in_ball(data.rows(), losses, posing);
         }
         if self.rescaling == Rescaling::Slack {
             if posing.choice.is_some() {
@@ -165,15 +165,15 @@ impl Structure for Multiclass {
                     "the options of Prox-SDCA are for margin rescaling: leave them out",
                 ));
             }
-            return Ok(penalised(self.slack_blocks(data)?, posing));
+            return Ok(Posed::penalised(self.slack_blocks(data)?, posing));
         }
         match (self.loss, posing.choice) {
             (MulticlassLoss::Hinge, None) => {
-                Ok(with_expectations(MulticlassBlocks::new(data, &self.costs)?, posing))
+                Ok(Posed::with_expectations(MulticlassBlocks::new(data, &self.costs)?, posing))
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);
-                Ok(curved(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
+                Ok(Posed::curved(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
             }
         }
     }

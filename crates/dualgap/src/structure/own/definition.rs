@@ -50,11 +50,7 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
         Ok(Names::none(self.oracle.dim()))
     }
 
-    fn pose<'d>(
-        &'d self,
-        data: &'d Self::Data,
-        posing: &Posing<'_>,
-    ) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>) -> Result<Posed<'d>> {
         if data.labelled.is_empty() {
             return Err(Error::setting("the examples have no outputs to train on"));
         }

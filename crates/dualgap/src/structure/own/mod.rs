@@ -26,6 +26,5 @@ pub use contract::{Breach, Checked, Clause};
 pub use definition::OwnStructure;
 pub use examples::OwnExamples;
 pub use oracle::{Bound, Decoded, Extent, Oracle, OwnOracle};
-pub use plane::{OraclePoint, Plane};
 pub use rescaling::Rescaling;
 pub use witness::StoredOutputs;

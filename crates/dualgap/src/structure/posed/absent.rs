@@ -10,6 +10,6 @@ pub(super) fn of_features<'d, L: StoredLosses + 'd>(
     _: &'d Rows,
     _: L,
     _: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     Err(lacking())
 }

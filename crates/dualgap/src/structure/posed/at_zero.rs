@@ -17,7 +17,7 @@ use crate::term::{L2, Regulariser};
 
 /// What a problem is like at zero weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtZero {
+pub(crate) struct AtZero {
     /// The mean loss, at the best value of the free weight.
     pub loss: f64,
     /// The dual norm of its gradient: σ_max for weights by themselves; the largest entry or singular value in a ball. It is

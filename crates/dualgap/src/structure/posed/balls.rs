@@ -1,9 +1,11 @@
 //! Problems in a ball, and all of the l1 ball and the simplex.
 
 use super::stored::{StoredLosses, points, witness};
-use super::{AtZero, Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused, trace};
+use super::{
+    AtZero, Posed, Posing, Run, Sides, Solvable, Trained, ball_of, begin, no_reach, refused, trace,
+};
 use crate::Result;
-use crate::ball::{self, Problem, Table};
+use crate::ball::{self, BallProblem, BallTable};
 use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
@@ -12,27 +14,29 @@ use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
 use crate::term::Ball;
 
-/// Poses the problem of rows and losses in a ball.
-pub fn in_ball<'d, L: StoredLosses + 'd>(
-    rows: &'d Rows,
-    losses: L,
-    posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
-    let (ball, mu) = ball_of(posing.penalty)?;
-    match ball {
-        Ball::L1 { radius } => {
-            let problem = Problem::l1(rows, losses, mu, radius, posing.weights)?;
-            Ok(Box::new(OfPlainWeights { problem }))
+impl<'d> Posed<'d> {
+    /// Poses the problem of rows and losses in a ball.
+    pub fn in_ball<L: StoredLosses + 'd>(
+        rows: &'d Rows,
+        losses: L,
+        posing: &Posing<'_>,
+    ) -> Result<Posed<'d>> {
+        let (ball, mu) = ball_of(posing.penalty)?;
+        match ball {
+            Ball::L1 { radius } => {
+                let problem = BallProblem::l1(rows, losses, mu, radius, posing.weights)?;
+                Ok(Posed::new(OfPlainWeights { problem }))
+            }
+            Ball::Simplex { radius } => {
+                let problem = BallProblem::simplex(rows, losses, mu, radius, posing.weights)?;
+                Ok(Posed::new(OfPlainWeights { problem }))
+            }
+            Ball::Trace { .. } => trace::of_features(rows, losses, posing),
         }
-        Ball::Simplex { radius } => {
-            let problem = Problem::simplex(rows, losses, mu, radius, posing.weights)?;
-            Ok(Box::new(OfPlainWeights { problem }))
-        }
-        Ball::Trace { .. } => trace::of_features(rows, losses, posing),
     }
 }
 
-impl<L: StoredLosses> Posed for OfPlainWeights<'_, L> {
+impl<L: StoredLosses> Solvable for OfPlainWeights<'_, L> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let (settings, from) = begin(&run.solver, run.start)?;
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
@@ -71,7 +75,7 @@ impl<L: StoredLosses> Posed for OfPlainWeights<'_, L> {
 
 /// A problem in the l1 ball or the simplex.
 struct OfPlainWeights<'d, L> {
-    problem: Problem<Table<'d>, L>,
+    problem: BallProblem<BallTable<'d>, L>,
 }
 
 impl<L: StoredLosses> OfPlainWeights<'_, L> {

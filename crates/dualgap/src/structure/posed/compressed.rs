@@ -9,7 +9,7 @@
 use super::penalised::{begin, trained};
 use super::{Run, Start, Trained};
 use crate::dual::{
-    Average, Begin, Cache, Method, Pair, Settings, Step, Witnessed, train_compressed,
+    Algorithm, Average, Begin, Cache, Pair, Settings, Step, Witnessed, train_compressed,
 };
 use crate::linalg::{Rows, compression};
 use crate::methods::newton::{self, CurvedBlocks};
@@ -85,7 +85,7 @@ fn pays<B: Compressible>(blocks: &B, settings: &Settings) -> bool {
         && settings.regulariser.is_plain()
         && settings.regulariser.free.is_none()
         && settings.average == Average::None
-        && settings.method == Method::Bcfw
+        && settings.method == Algorithm::Bcfw
         && settings.step == Step::LineSearch
         && settings.cache != Cache::On
         && settings.batch == 1;
@@ -112,7 +112,10 @@ pub(super) fn on_short_rows<B: Compressible>(
     let cost = blocks.inputs().stored() as f64 / rows.stored().max(1) as f64;
     let pair = Pair::new(blocks, &short, settings, cost)?;
     let report = if short.is_curved() {
-        let own = newton::Settings { threads: settings.threads, ..newton::Settings::default() };
+        let own = newton::NewtonSettings {
+            threads: settings.threads,
+            ..newton::NewtonSettings::default()
+        };
         newton::train_compressed(pair, &short, settings, &own, begin, budget, observer, sink)?
     } else {
         train_compressed(pair, settings, begin, budget, observer, sink)?

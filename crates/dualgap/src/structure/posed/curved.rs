@@ -4,14 +4,14 @@
 use super::at_zero::AtZero;
 use super::compressed::{Compressible, on_short_rows, short_rows};
 use super::pace::Pace;
-use super::penalised::{
-    self, Penalised, UnderL1, penalised_or_l1, regulariser, scaled, trained, weights_of,
-};
+use super::penalised::{self, Penalised, UnderL1, regulariser, scaled, trained, weights_of};
 use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
-use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
+use super::{Posed, Posing, Run, Sides, Solvable, SolverSettings, Start, Trained};
 use crate::data::Factors;
 use crate::dual::shard::Rounds;
-use crate::dual::{self, Average, Begin, Cache, Direction, Method, Settings, Witness, Witnessed};
+use crate::dual::{
+    self, Algorithm, Average, Begin, Cache, Direction, Settings, Witness, Witnessed,
+};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::parallel;
 use crate::methods::newton::{self, CurvedBlocks};
@@ -19,43 +19,45 @@ use crate::run::{CheckpointSink, Observer, Progress, Reach, Report, Stop};
 use crate::term::Penalty;
 use crate::{Error, Result};
 
-/// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
-pub fn curved<'d, B: Compressible + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
-    let weights = weights_of(posing);
-    if let Penalty::Lasso { sigma, nonnegative, .. } = posing.penalty {
-        if !blocks.is_curved() {
-            return penalised_or_l1(blocks, posing);
+impl<'d> Posed<'d> {
+    /// Poses a problem as [`Posed::penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
+    pub fn curved<B: Compressible + 'd>(blocks: B, posing: &Posing<'_>) -> Posed<'d> {
+        let weights = weights_of(posing);
+        if let Penalty::Lasso { sigma, nonnegative, .. } = posing.penalty {
+            if !blocks.is_curved() {
+                return Self::penalised_or_l1(blocks, posing);
+            }
+            return Posed::new(CurvedL1(UnderL1 { blocks, sigma, nonnegative, weights }));
         }
-        return Box::new(CurvedL1(UnderL1 { blocks, sigma, nonnegative, weights }));
+        Posed::new(Curved(Penalised { blocks, penalty: posing.penalty, weights }))
     }
-    Box::new(Curved(Penalised { blocks, penalty: posing.penalty, weights }))
 }
 
 struct Curved<B>(Penalised<B>);
 
-impl<B: Compressible> Posed for Curved<B> {
+impl<B: Compressible> Solvable for Curved<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let Penalised { blocks, penalty, weights } = &self.0;
-        if let Solver::Dual(settings) = &run.solver
+        if let SolverSettings::Dual(settings) = &run.solver
             && let Some(rows) = short_rows(blocks, settings, &run.start)?
         {
             return on_short_rows(blocks, &rows, &settings.clone(), run);
         }
         match &run.solver {
-            Solver::Newton(settings) => {
+            SolverSettings::Newton(settings) => {
                 let settings = *settings;
                 by_newton(blocks, *penalty, weights.as_deref(), settings, run)
             }
-            Solver::Coordinates(settings) => {
+            SolverSettings::Coordinates(settings) => {
                 let settings = *settings;
                 by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
             }
-            Solver::Dual(settings)
+            SolverSettings::Dual(settings)
                 if let Some(settings) = preferred(blocks, settings, &run.start) =>
             {
                 by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
             }
-            Solver::Dual(settings) => match handover(blocks, settings) {
+            SolverSettings::Dual(settings) => match handover(blocks, settings) {
                 Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
                 None => begun(blocks, *penalty, weights.as_deref(), run),
             },
@@ -89,7 +91,7 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
     blocks: &B,
     penalty: Penalty,
     weights: Option<&[f64]>,
-    settings: newton::Settings,
+    settings: newton::NewtonSettings,
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
@@ -142,7 +144,7 @@ pub(super) fn begin<B: Witnessed + CurvedBlocks>(
 pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Option<Pace> {
     let plain = settings.regulariser.is_plain()
         && settings.average == Average::None
-        && settings.method == Method::Bcfw
+        && settings.method == Algorithm::Bcfw
         // Who asks for a cache or a direction asks for dual ascent, which says that there is none.
         && settings.cache != Cache::On
         && matches!(settings.direction, Direction::Auto | Direction::Toward);
@@ -158,7 +160,8 @@ pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
     let Run { start, factors, budget, observer, mut sink, .. } = run;
-    let newton = newton::Settings { threads: settings.threads, ..newton::Settings::default() };
+    let newton =
+        newton::NewtonSettings { threads: settings.threads, ..newton::NewtonSettings::default() };
     let (resumed, at_once) = match &start {
         Start::At(checkpoint) => (true, checkpoint.run.handed_over),
         _ => (false, pace.begins_with_newton()),

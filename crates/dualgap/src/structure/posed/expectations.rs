@@ -1,8 +1,8 @@
 //! Problems under a penalty whose blocks can sum over their outputs: besides the solvers of all blocks they have
 //! exponentiated gradient, which is compiled for no others.
 
-use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
-use super::{AtZero, Posed, Posing, Run, Sides, Solver, Trained};
+use super::penalised::{Penalised, begin, regulariser, trained, weights_of};
+use super::{AtZero, Posed, Posing, Run, Sides, Solvable, SolverSettings, Trained};
 use crate::Result;
 use crate::dual::shard::Rounds;
 use crate::dual::{Settings, Witness, Witnessed};
@@ -10,23 +10,25 @@ use crate::methods::exponentiated_gradient::{ExpectationBlocks, train_from};
 use crate::run::{Reach, Report};
 use crate::term::Penalty;
 
-/// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, exponentiated gradient.
-pub fn with_expectations<'d, B: Witnessed + ExpectationBlocks + 'd>(
-    blocks: B,
-    posing: &Posing<'_>,
-) -> Box<dyn Posed + 'd> {
-    if let Penalty::Lasso { .. } = posing.penalty {
-        return penalised_or_l1(blocks, posing);
+impl<'d> Posed<'d> {
+    /// Poses a problem as [`Posed::penalised_or_l1`] does, for its solvers and, under a ridge, exponentiated gradient.
+    pub fn with_expectations<B: Witnessed + ExpectationBlocks + 'd>(
+        blocks: B,
+        posing: &Posing<'_>,
+    ) -> Posed<'d> {
+        if let Penalty::Lasso { .. } = posing.penalty {
+            return Self::penalised_or_l1(blocks, posing);
+        }
+        let weights = weights_of(posing);
+        Posed::new(WithExpectations(Penalised { blocks, penalty: posing.penalty, weights }))
     }
-    let weights = weights_of(posing);
-    Box::new(WithExpectations(Penalised { blocks, penalty: posing.penalty, weights }))
 }
 
 struct WithExpectations<B>(Penalised<B>);
 
-impl<B: Witnessed + ExpectationBlocks> Posed for WithExpectations<B> {
+impl<B: Witnessed + ExpectationBlocks> Solvable for WithExpectations<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::ExponentiatedGradient(settings) = &run.solver else {
+        let SolverSettings::ExponentiatedGradient(settings) = &run.solver else {
             return self.0.train(run);
         };
         let Penalised { blocks, penalty, weights } = &self.0;

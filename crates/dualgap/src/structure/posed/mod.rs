@@ -3,10 +3,10 @@
 //! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of seven functions, and everything
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
-//! - [`penalised`]: blocks of the engine under a ridge; [`penalised_or_l1`]: also under the l1 norm alone;
-//!   [`curved`]: such blocks with a smooth loss, for Newton's method and coordinate descent; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
-//!   more penalties.
-//! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
+//! - `Posed::penalised`: blocks of the engine under a ridge; `penalised_or_l1`: also under the l1 norm alone;
+//!   `curved`: such blocks with a smooth loss, for Newton's method and coordinate descent; `with_expectations`: such blocks that can
+//!   also sum over their outputs; `linear`: of one output, for which there are more penalties.
+//! - `in_ball`: rows and losses in a ball; `mapped`: losses of any linear map of a matrix, in the trace ball.
 //!
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
 //! for every caller.
@@ -21,6 +21,8 @@ mod pace;
 pub(super) mod penalised;
 mod shard;
 mod stored;
+#[cfg(test)]
+mod tests;
 #[cfg(not(feature = "low-rank"))]
 #[path = "absent.rs"]
 mod trace;
@@ -28,16 +30,9 @@ mod trace;
 mod trace;
 mod weight_by_weight;
 
-pub use at_zero::AtZero;
-pub use balls::in_ball;
+pub(crate) use at_zero::AtZero;
 pub use compressed::Compressible;
-pub use curved::curved;
-pub use expectations::with_expectations;
-pub use one_output::linear;
-pub use penalised::{penalised, penalised_or_l1};
 pub use stored::StoredLosses;
-#[cfg(feature = "low-rank")]
-pub use trace::mapped;
 
 use super::Fitted;
 use super::linear::Choice;
@@ -62,8 +57,22 @@ pub struct Posing<'a> {
     pub choice: Option<Choice>,
 }
 
+/// A problem that can be trained and proved: what a structure poses, and a [`Task`](crate::task::Task) solves.
+pub struct Posed<'d>(Box<dyn Solvable + 'd>);
+
+impl<'d> Posed<'d> {
+    pub(crate) fn new(problem: impl Solvable + 'd) -> Self {
+        Self(Box::new(problem))
+    }
+
+    /// Returns what is behind the pointer.
+    pub(crate) fn solvable(&self) -> &(dyn Solvable + 'd) {
+        &*self.0
+    }
+}
+
 /// An optimisation problem that can be solved, and whose solutions can be proved.
-pub trait Posed {
+pub(crate) trait Solvable {
     /// Trains. The weights that it returns are for the unscaled data.
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>>;
 
@@ -88,7 +97,7 @@ pub trait Posed {
     }
 
     /// Whether a run of this solver under the l1 norm alone can begin at given weights, [`Start::Weights`].
-    fn begins_at_weights(&self, _solver: &Solver) -> bool {
+    fn begins_at_weights(&self, _solver: &SolverSettings) -> bool {
         false
     }
 
@@ -113,7 +122,7 @@ pub trait Posed {
 }
 
 /// The primal and the dual value of a certificate.
-pub trait Sides {
+pub(crate) trait Sides {
     /// Returns the primal value at the weights of a model, which are for the unscaled data. What a search claims is
     /// compared with the witness, if there is one, and a promise of a search gives a bound together with it.
     fn primal(
@@ -141,9 +150,9 @@ impl dyn Sides + '_ {
 }
 
 /// A run of a solver.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// The solver and its settings.
-    pub solver: Solver,
+    pub solver: SolverSettings,
     /// Where it starts.
     pub start: Start<'a>,
     /// What the columns of the data were divided by.
@@ -158,25 +167,25 @@ pub struct Run<'a> {
 
 /// A solver with its settings.
 #[derive(Clone, Debug)]
-pub enum Solver {
+pub(crate) enum SolverSettings {
     /// The block-dual engine.
     Dual(Settings),
     /// The solvers in a ball.
-    Ball(ball::Settings),
+    Ball(ball::BallSettings),
     /// Newton's method.
-    Newton(newton::Settings),
+    Newton(newton::NewtonSettings),
     /// Coordinate descent.
-    Coordinates(coordinates::Settings),
+    Coordinates(coordinates::CoordinateSettings),
     /// The subgradient methods.
-    Subgradient(subgradient::Settings),
+    Subgradient(subgradient::SubgradientSettings),
     /// Cutting planes.
-    CuttingPlane(cutting_plane::Settings),
+    CuttingPlane(cutting_plane::CuttingPlaneSettings),
     /// Online exponentiated gradient.
-    ExponentiatedGradient(exponentiated_gradient::Settings),
+    ExponentiatedGradient(exponentiated_gradient::GradientSettings),
 }
 
 /// Where a run starts.
-pub enum Start<'a> {
+pub(crate) enum Start<'a> {
     /// At the default.
     Fresh,
     /// At a checkpoint.
@@ -195,7 +204,7 @@ pub enum Start<'a> {
 
 /// What a run ends with.
 #[derive(Clone, Debug)]
-pub struct Trained {
+pub(crate) struct Trained {
     /// The weights; empty if they are factors.
     pub weights: Vec<f64>,
     /// The weights as factors, in the trace ball.
@@ -226,8 +235,11 @@ fn ball_of(penalty: Penalty) -> Result<(Ball, f64)> {
 }
 
 /// Returns the settings and the checkpoint of a run in a ball.
-fn begin(solver: &Solver, start: Start<'_>) -> Result<(ball::Settings, Option<Checkpoint>)> {
-    let Solver::Ball(settings) = solver else { return Err(other_solver()) };
+fn begin(
+    solver: &SolverSettings,
+    start: Start<'_>,
+) -> Result<(ball::BallSettings, Option<Checkpoint>)> {
+    let SolverSettings::Ball(settings) = solver else { return Err(other_solver()) };
     match start {
         Start::Fresh => Ok((*settings, None)),
         Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),

@@ -8,7 +8,7 @@ use super::penalised::{
 };
 use super::shard::shard;
 use super::weight_by_weight::{by_coordinates, preferred};
-use super::{Posed, Posing, Run, Sides, Solver, Trained, other_solver};
+use super::{Posed, Posing, Run, Sides, Solvable, SolverSettings, Trained, other_solver};
 use crate::Result;
 use crate::dual::problem::masses;
 use crate::dual::pure_l1::check_pure_l1;
@@ -20,12 +20,11 @@ use crate::run::{Reach, Report};
 use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
 use crate::term::{L2, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
 
-/// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
-pub fn linear<'d>(
-    blocks: LinearBlocks<'d, ScalarLoss>,
-    posing: &Posing<'_>,
-) -> Box<dyn Posed + 'd> {
-    Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+impl<'d> Posed<'d> {
+    /// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
+    pub fn linear(blocks: LinearBlocks<'d, ScalarLoss>, posing: &Posing<'_>) -> Posed<'d> {
+        Posed::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+    }
 }
 
 struct OfOneOutput<'d> {
@@ -34,16 +33,16 @@ struct OfOneOutput<'d> {
     weights: Option<Vec<f64>>,
 }
 
-impl Posed for OfOneOutput<'_> {
+impl Solvable for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let Self { blocks, penalty, weights } = self;
         let of_its_own = matches!(penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
         let settings = match &run.solver {
-            Solver::Dual(settings) => settings.clone(),
-            Solver::Newton(settings) => {
+            SolverSettings::Dual(settings) => settings.clone(),
+            SolverSettings::Newton(settings) => {
                 return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
             }
-            Solver::Coordinates(settings) => {
+            SolverSettings::Coordinates(settings) => {
                 return by_coordinates(blocks, *penalty, weights.as_deref(), *settings, run);
             }
             _ if of_its_own => return Err(other_solver()),
@@ -51,7 +50,7 @@ impl Posed for OfOneOutput<'_> {
         };
         if matches!(penalty, Penalty::Lasso { .. }) && blocks.is_curved() {
             check_pure_l1(Blocks::dim(blocks), &settings)?;
-            let own = coordinates::Settings { threads: settings.threads };
+            let own = coordinates::CoordinateSettings { threads: settings.threads };
             return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
         }
         if !of_its_own {
@@ -99,8 +98,9 @@ impl Posed for OfOneOutput<'_> {
         Ok(balanced.map(|points| Witness::of(blocks, &points)))
     }
 
-    fn begins_at_weights(&self, solver: &Solver) -> bool {
-        self.blocks.is_curved() && matches!(solver, Solver::Dual(_) | Solver::Coordinates(_))
+    fn begins_at_weights(&self, solver: &SolverSettings) -> bool {
+        self.blocks.is_curved()
+            && matches!(solver, SolverSettings::Dual(_) | SolverSettings::Coordinates(_))
     }
 
     fn at_zero(&self) -> Result<AtZero> {

@@ -2,13 +2,17 @@
 
 use super::at_zero::{AtZero, at_zero};
 use super::shard::shard;
-use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
+use super::{
+    Posed, Posing, Run, Sides, Solvable, SolverSettings, Start, Trained, other_solver, refused,
+};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::pure_l1::L1Certificate;
 use crate::dual::shard::Rounds;
-use crate::dual::train_around_centre;
-use crate::dual::{self, Begin, Blocks, Problem, Quality, Settings, Solution, Witness, Witnessed};
+use crate::dual::{
+    self, Begin, Blocks, Problem, Quality, Settings, Solution, Witness, Witnessed,
+    train_around_centre,
+};
 use crate::linalg::{Measured, parallel};
 use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Checkpoint, Reach, Report};
@@ -17,21 +21,20 @@ use crate::term::{L2, Link, Penalty, PureL1, Regulariser};
 use crate::{Error, Result};
 use std::borrow::Cow;
 
-/// Poses a problem under a ridge.
-pub fn penalised<'d, B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
-    Box::new(Penalised { blocks, penalty: posing.penalty, weights: weights_of(posing) })
-}
+impl<'d> Posed<'d> {
+    /// Poses a problem under a ridge.
+    pub fn penalised<B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Posed<'d> {
+        Posed::new(Penalised { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+    }
 
-/// Poses a problem under a ridge, or under the l1 norm alone.
-pub fn penalised_or_l1<'d, B: Witnessed + 'd>(
-    blocks: B,
-    posing: &Posing<'_>,
-) -> Box<dyn Posed + 'd> {
-    match posing.penalty {
-        Penalty::Lasso { sigma, nonnegative, .. } => {
-            Box::new(UnderL1 { blocks, sigma, nonnegative, weights: weights_of(posing) })
+    /// Poses a problem under a ridge, or under the l1 norm alone.
+    pub fn penalised_or_l1<B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Posed<'d> {
+        match posing.penalty {
+            Penalty::Lasso { sigma, nonnegative, .. } => {
+                Posed::new(UnderL1 { blocks, sigma, nonnegative, weights: weights_of(posing) })
+            }
+            _ => Self::penalised(blocks, posing),
         }
-        _ => penalised(blocks, posing),
     }
 }
 
@@ -53,7 +56,7 @@ pub(super) struct UnderL1<B> {
     pub(super) weights: Option<Vec<f64>>,
 }
 
-impl<B: Witnessed> Posed for Penalised<B> {
+impl<B: Witnessed> Solvable for Penalised<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         train(&self.blocks, self.penalty, self.weights.as_deref(), run)
     }
@@ -86,9 +89,9 @@ impl<B: Witnessed> Posed for Penalised<B> {
     }
 }
 
-impl<B: Witnessed> Posed for UnderL1<B> {
+impl<B: Witnessed> Solvable for UnderL1<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let SolverSettings::Dual(settings) = &run.solver else { return Err(other_solver()) };
         let (blocks, from) = (&self.blocks, checkpoint(begin(&self.blocks, run.start)?)?);
         let squares = (0..blocks.len()).map(|i| blocks.importance(i).powi(2)).fold(0.0, f64::max);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
@@ -170,10 +173,10 @@ pub(super) fn train_begun<B: Witnessed>(
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
     let (budget, observer, sink) = (run.budget, run.observer, run.sink);
     let report = match &run.solver {
-        Solver::Dual(settings) => {
+        SolverSettings::Dual(settings) => {
             dual::train_from(blocks, settings, begin, budget, observer, sink)?
         }
-        Solver::Subgradient(settings) => subgradient::train_from(
+        SolverSettings::Subgradient(settings) => subgradient::train_from(
             blocks,
             lambda,
             regulariser,
@@ -184,7 +187,7 @@ pub(super) fn train_begun<B: Witnessed>(
             observer,
             sink,
         )?,
-        Solver::CuttingPlane(settings) => cutting_plane::train_from(
+        SolverSettings::CuttingPlane(settings) => cutting_plane::train_from(
             blocks,
             lambda,
             regulariser,
@@ -195,23 +198,23 @@ pub(super) fn train_begun<B: Witnessed>(
             observer,
             sink,
         )?,
-        Solver::Newton(_) => {
+        SolverSettings::Newton(_) => {
             return Err(Error::setting(
                 "Newton's method is for smooth losses of linear predictions: take dual ascent",
             ));
         }
-        Solver::Coordinates(_) => {
+        SolverSettings::Coordinates(_) => {
             return Err(Error::setting(
                 "coordinate descent is for smooth losses of linear predictions under an l1 norm: take dual ascent",
             ));
         }
-        Solver::ExponentiatedGradient(_) => {
+        SolverSettings::ExponentiatedGradient(_) => {
             return Err(Error::setting(
                 "exponentiated gradient is for classes and chains under the structural hinge with margin rescaling: take \
                  block-coordinate Frank-Wolfe",
             ));
         }
-        Solver::Ball(_) => return Err(other_solver()),
+        SolverSettings::Ball(_) => return Err(other_solver()),
     };
     Ok(trained(blocks, report, run.factors))
 }

@@ -1,6 +1,6 @@
 //! Losses in a ball whose dual variables are stored as those of the engine's blocks are.
 
-use crate::ball::{Classes, Losses, PerOutput};
+use crate::ball::{ClassLosses, Losses, PerOutput};
 use crate::dual::Witness;
 use crate::term::ScalarLoss;
 use crate::{Error, Result};
@@ -58,7 +58,7 @@ impl StoredLosses for PerOutput<ScalarLoss> {
 }
 
 /// Stores the distribution over classes: β = e_y − α.
-impl StoredLosses for Classes {
+impl StoredLosses for ClassLosses {
     fn entries(&self, i: usize, alpha: &[f64]) -> Vec<(u64, f64)> {
         let own = |k: usize| f64::from(u8::from(k == self.truth(i)));
         let entries = alpha.iter().enumerate().map(|(k, alpha)| (k as u64, own(k) - alpha));

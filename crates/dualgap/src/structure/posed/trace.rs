@@ -1,10 +1,12 @@
 //! Problems in the trace ball.
 
 use super::stored::{StoredLosses, points, witness};
-use super::{AtZero, Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused};
+use super::{
+    AtZero, Posed, Posing, Run, Sides, Solvable, Trained, ball_of, begin, no_reach, refused,
+};
 use crate::Result;
 use crate::ball::trace::{Features, Map, Proving};
-use crate::ball::{self, Problem};
+use crate::ball::{self, BallProblem};
 use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
@@ -17,28 +19,30 @@ pub(super) fn of_features<'d, L: StoredLosses + 'd>(
     rows: &'d Rows,
     losses: L,
     posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     let features = Features::new(rows, losses.outputs())?;
-    mapped(features, losses, posing)
+    Posed::mapped(features, losses, posing)
 }
 
-/// Poses the problem of a matrix in the trace ball whose predictions are any linear map of it.
-pub fn mapped<'d, M: Map + 'd, L: StoredLosses + 'd>(
-    map: M,
-    losses: L,
-    posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
-    let (ball, mu) = ball_of(posing.penalty)?;
-    let problem = Problem::new(map, losses, mu, ball.radius(), posing.weights)?;
-    Ok(Box::new(InTraceBall { problem }))
+impl<'d> Posed<'d> {
+    /// Poses the problem of a matrix in the trace ball whose predictions are any linear map of it.
+    pub fn mapped<M: Map + 'd, L: StoredLosses + 'd>(
+        map: M,
+        losses: L,
+        posing: &Posing<'_>,
+    ) -> Result<Posed<'d>> {
+        let (ball, mu) = ball_of(posing.penalty)?;
+        let problem = BallProblem::new(map, losses, mu, ball.radius(), posing.weights)?;
+        Ok(Posed::new(InTraceBall { problem }))
+    }
 }
 
 /// A problem in the trace ball.
 struct InTraceBall<M, L> {
-    problem: Problem<M, L>,
+    problem: BallProblem<M, L>,
 }
 
-impl<M: Map, L: StoredLosses> Posed for InTraceBall<M, L> {
+impl<M: Map, L: StoredLosses> Solvable for InTraceBall<M, L> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let (settings, from) = begin(&run.solver, run.start)?;
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);

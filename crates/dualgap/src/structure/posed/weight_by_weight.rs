@@ -1,11 +1,11 @@
 //! Problems with an l1 norm whose losses are smooth functions of linear predictions: they have coordinate descent.
 
 use super::penalised::{self, UnderL1, regulariser, scaled, trained};
-use super::{Posed, Run, Sides, Solver, Start, Trained, other_solver};
+use super::{Run, Sides, Solvable, SolverSettings, Start, Trained, other_solver};
 use crate::Result;
 use crate::dual::problem::masses;
 use crate::dual::pure_l1::check_pure_l1;
-use crate::dual::{Acceleration, Average, Method, Settings, Witness, Witnessed};
+use crate::dual::{Acceleration, Algorithm, Average, Settings, Witness, Witnessed};
 use crate::methods::coordinates;
 use crate::methods::newton::CurvedBlocks;
 use crate::run::{Reach, Report};
@@ -16,7 +16,7 @@ pub(super) fn by_coordinates<B: Witnessed + CurvedBlocks>(
     blocks: &B,
     penalty: Penalty,
     weights: Option<&[f64]>,
-    settings: coordinates::Settings,
+    settings: coordinates::CoordinateSettings,
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
     let (_, regulariser) = regulariser(penalty, blocks)?;
@@ -25,10 +25,10 @@ pub(super) fn by_coordinates<B: Witnessed + CurvedBlocks>(
     let Run { start, factors, budget, observer, sink, .. } = run;
     let report = if let Start::Weights(raw) = start {
         let w = scaled(blocks, raw, factors)?.into_owned();
-        coordinates::train_at(blocks, &problem, &settings, w, budget, observer, sink)?
+        coordinates::train_at(blocks, &problem, settings, w, budget, observer, sink)?
     } else {
         let begin = penalised::begin(blocks, start)?;
-        coordinates::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?
+        coordinates::train_from(blocks, &problem, settings, begin, budget, observer, sink)?
     };
     Ok(trained(blocks, report, factors))
 }
@@ -64,11 +64,11 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
     blocks: &B,
     settings: &Settings,
     start: &Start<'_>,
-) -> Option<coordinates::Settings> {
+) -> Option<coordinates::CoordinateSettings> {
     let Settings { lambda, regulariser, threads, .. } = *settings;
     let open = settings.handover
         && settings.average == Average::None
-        && settings.method == Method::Bcfw
+        && settings.method == Algorithm::Bcfw
         && settings.acceleration != Acceleration::On
         && regulariser.l1 > 0.0
         && !regulariser.q_norm;
@@ -79,7 +79,7 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
     if let Start::At(checkpoint) = start {
         let own =
             checkpoint.state::<coordinates::State<B::Point>>().is_ok_and(|state| state.is_own());
-        return own.then_some(coordinates::Settings { threads });
+        return own.then_some(coordinates::CoordinateSettings { threads });
     }
     let rows = blocks.inputs();
     // Columns are a copy of the data, and those of a mapped file may be more than the memory holds.
@@ -101,21 +101,21 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
             return None;
         }
     }
-    Some(coordinates::Settings { threads })
+    Some(coordinates::CoordinateSettings { threads })
 }
 
 /// Blocks with a smooth loss of linear predictions under `σ‖w‖₁` alone.
 pub(super) struct CurvedL1<B>(pub UnderL1<B>);
 
-impl<B: Witnessed + CurvedBlocks> Posed for CurvedL1<B> {
+impl<B: Witnessed + CurvedBlocks> Solvable for CurvedL1<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let settings = match &run.solver {
-            Solver::Coordinates(settings) => *settings,
-            Solver::Dual(settings) if settings.handover => {
+            SolverSettings::Coordinates(settings) => *settings,
+            SolverSettings::Dual(settings) if settings.handover => {
                 check_pure_l1(self.0.blocks.dim(), settings)?;
-                coordinates::Settings { threads: settings.threads }
+                coordinates::CoordinateSettings { threads: settings.threads }
             }
-            Solver::Dual(_) => return self.0.train(run),
+            SolverSettings::Dual(_) => return self.0.train(run),
             _ => return Err(other_solver()),
         };
         let UnderL1 { blocks, sigma, nonnegative, weights } = &self.0;
@@ -135,10 +135,10 @@ impl<B: Witnessed + CurvedBlocks> Posed for CurvedL1<B> {
         self.0.subgradients(weights)
     }
 
-    fn begins_at_weights(&self, solver: &Solver) -> bool {
+    fn begins_at_weights(&self, solver: &SolverSettings) -> bool {
         match solver {
-            Solver::Coordinates(_) => true,
-            Solver::Dual(settings) => settings.handover,
+            SolverSettings::Coordinates(_) => true,
+            SolverSettings::Dual(settings) => settings.handover,
             _ => false,
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn pose<'d>(
     _: &'d Rows,
     _: PerOutput<ScalarLoss>,
     _: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     Err(lacking())
 }
 

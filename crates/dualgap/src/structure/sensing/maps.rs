@@ -6,7 +6,7 @@ use crate::ball::PerOutput;
 use crate::ball::trace::Matrices;
 use crate::linalg::memory::reserve_check;
 use crate::linalg::{LowRank, Rows};
-use crate::structure::posed::{Posed, Posing, mapped};
+use crate::structure::posed::{Posed, Posing};
 use crate::term::ScalarLoss;
 
 /// Poses the problem of the measurements.
@@ -15,10 +15,12 @@ pub(super) fn pose<'d>(
     rows: &'d Rows,
     losses: PerOutput<ScalarLoss>,
     posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     match measured {
-        Measurement::Matrices { columns } => mapped(Matrices::new(rows, columns)?, losses, posing),
-        Measurement::Squares => mapped(Matrices::squares(rows)?, losses, posing),
+        Measurement::Matrices { columns } => {
+            Posed::mapped(Matrices::new(rows, columns)?, losses, posing)
+        }
+        Measurement::Squares => Posed::mapped(Matrices::squares(rows)?, losses, posing),
     }
 }
 

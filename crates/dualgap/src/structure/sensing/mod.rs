@@ -44,7 +44,7 @@ pub enum Measurement {
 /// ```
 /// use dualgap::data::Examples;
 /// use dualgap::run::Budget;
-/// use dualgap::structure::sensing::{Measurement, Sensing};
+/// use dualgap::structure::{Measurement, Sensing};
 /// use dualgap::task::{Plan, Task};
 /// use dualgap::term::{Penalty, ScalarLoss};
 ///
@@ -114,7 +114,7 @@ impl Structure for Sensing {
         ))
     }
 
-    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
         let losses = PerOutput::new(self.loss, data.numbers()?.to_vec(), 1)?;
         maps::pose(self.measured, data.rows(), losses, posing)
     }

@@ -13,7 +13,7 @@ use crate::dual::Witness;
 use crate::dual::shard::{Rounds, Whole};
 use crate::run::{Certificate, Stop};
 use crate::structure::Structure;
-use crate::structure::posed::{Posing, Solver};
+use crate::structure::posed::{Posing, SolverSettings};
 use crate::{Error, Result};
 
 /// What rounds on shards have ended with.
@@ -86,14 +86,14 @@ impl<S: Structure> Task<S> {
         structure.check(&structure.names(data)?)?;
         let weights = self.weigh(data, data.weights())?;
         let (solver, choice) = method.solver(self.penalty, weights.clone(), threads)?;
-        let Solver::Dual(settings) = solver else {
+        let SolverSettings::Dual(settings) = solver else {
             return Err(Error::setting(
                 "on shards there are dual steps only: leave the solver to choose itself",
             ));
         };
         let posing = Posing { penalty: self.penalty, weights: weights.as_deref(), choice };
         let posed = structure.pose(data, &posing)?;
-        work(&mut *posed.shard(&settings, total)?)
+        work(&mut *posed.solvable().shard(&settings, total)?)
     }
 
     /// Returns the model of what rounds on shards have ended with. Names and sizes are those of `any`, which may be any examples

@@ -71,7 +71,7 @@ fn rounds_with<S: Structure<Data: PrintParts>>(
                 threads: 1,
                 ..Settings::default()
             };
-            posed.shard(&settings, total).unwrap()
+            posed.solvable().shard(&settings, total).unwrap()
         })
         .collect();
     let whole = task.whole().unwrap();

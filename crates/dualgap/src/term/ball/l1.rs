@@ -13,11 +13,6 @@ use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF};
 
 /// The soft threshold `sign(v)·max(|v| − threshold, 0)`.
-///
-/// ```
-/// # use dualgap::term::ball::l1::soft;
-/// assert_eq!((soft(3.0, 1.0), soft(-3.0, 1.0), soft(0.5, 1.0)), (2.0, -2.0, 0.0));
-/// ```
 #[inline]
 pub fn soft(v: f64, threshold: f64) -> f64 {
     let left = v.abs() - threshold;
@@ -27,12 +22,6 @@ pub fn soft(v: f64, threshold: f64) -> f64 {
 /// Returns the θ at which `Σ max(|v_j| − θ, 0)` is the radius; zero if the sum at θ = 0 is at most the radius.
 ///
 /// Each iteration halves the undecided entries at their median, so the total is O(d). `buffer` is a workspace.
-///
-/// ```
-/// # use dualgap::term::ball::l1::threshold;
-/// assert_eq!(threshold(&[3.0, -2.0, 0.5], 2.0, &mut Vec::new()), 1.5);
-/// assert_eq!(threshold(&[0.5, -0.5], 2.0, &mut Vec::new()), 0.0);
-/// ```
 pub fn threshold(v: &[f64], radius: f64, buffer: &mut Vec<f64>) -> f64 {
     buffer.clear();
     buffer.extend(v.iter().map(|v| v.abs()));
@@ -64,11 +53,6 @@ fn threshold_of(sizes: &mut [f64], radius: f64) -> f64 {
 
 /// [`threshold`] by Newton's method from a guess, without a workspace unless it fails: the function is convex and
 /// piecewise linear, and near the solution two loops over v suffice. Also returns how many it took.
-///
-/// ```
-/// # use dualgap::term::ball::l1::threshold_near;
-/// assert_eq!(threshold_near(&[3.0, -2.0, 0.5], 2.0, 1.4, &mut Vec::new()).0, 1.5);
-/// ```
 pub fn threshold_near(v: &[f64], radius: f64, guess: f64, buffer: &mut Vec<f64>) -> (f64, u64) {
     const MOST: u64 = 8;
     let (mut theta, mut before) = (guess.max(0.0), f64::NAN);
@@ -104,13 +88,6 @@ fn above(v: &[f64], level: f64) -> (f64, f64) {
 }
 
 /// Projects onto the ball.
-///
-/// ```
-/// # use dualgap::term::ball::l1::project;
-/// let mut x = [3.0, -2.0, 0.5];
-/// project(&mut x, 2.0, &mut Vec::new());
-/// assert_eq!(x, [1.5, -0.5, 0.0]);
-/// ```
 pub fn project(x: &mut [f64], radius: f64, buffer: &mut Vec<f64>) {
     let theta = threshold(x, radius, buffer);
     if theta > 0.0 {
@@ -120,13 +97,6 @@ pub fn project(x: &mut [f64], radius: f64, buffer: &mut Vec<f64>) {
 
 /// Equation (8): the point of the ball with at most s nonzero entries that is nearest to v. It is the projection of the
 /// s largest entries of v, and zero elsewhere; `x` receives it as pairs of index and value, in ascending order.
-///
-/// ```
-/// # use dualgap::term::ball::l1::nearest_sparse;
-/// let (mut x, mut buffer) = (Vec::new(), Vec::new());
-/// nearest_sparse(&[3.0, -2.0, 2.5], 2, 2.0, &mut x, &mut buffer);
-/// assert_eq!(x, [(0, 1.25), (2, 0.75)]);
-/// ```
 pub fn nearest_sparse(
     v: &[f64],
     s: usize,
@@ -160,12 +130,6 @@ pub struct Conjugate {
 }
 
 /// Computes the bound; see [`Conjugate`].
-///
-/// ```
-/// # use dualgap::term::ball::l1::conjugate;
-/// let side = conjugate(&[3.0, -1.0], 1.0, 1.0);
-/// assert_eq!((side.bound.value, side.shrunk), (2.5, vec![1.0, 0.0])); // 3·1 − ½
-/// ```
 pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> Conjugate {
     let mut shrunk = vec![0.0; v.len()];
     if mu > 0.0 {
@@ -196,13 +160,6 @@ pub fn contains(x: &[f64], radius: f64) -> bool {
 }
 
 /// Scales x, which is in the ball up to rounding, until it is proved to be inside.
-///
-/// ```
-/// # use dualgap::term::ball::l1::{bring_inside, contains};
-/// let mut x = [0.1; 10];
-/// bring_inside(&mut x, 1.0);
-/// assert!(contains(&x, 1.0) && (x[0] - 0.1).abs() < 1e-15);
-/// ```
 pub fn bring_inside(x: &mut [f64], radius: f64) {
     let mut margin = 2.0 * f64::EPSILON;
     while !contains(x, radius) {
@@ -297,5 +254,48 @@ mod tests {
             prop_assert!(value(&x, mu) <= bound.value + 1e-12);
             prop_assert!(value(&x, 0.0) <= conjugate(&v, radius, 0.0).bound.value + 1e-12);
         }
+    }
+
+    #[test]
+    fn soft_thresholds_keep_the_sign() {
+        assert_eq!((soft(3.0, 1.0), soft(-3.0, 1.0), soft(0.5, 1.0)), (2.0, -2.0, 0.0));
+    }
+
+    #[test]
+    fn the_threshold_spends_the_radius() {
+        assert_eq!(threshold(&[3.0, -2.0, 0.5], 2.0, &mut Vec::new()), 1.5);
+        assert_eq!(threshold(&[0.5, -0.5], 2.0, &mut Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn a_guess_does_not_change_the_threshold() {
+        assert_eq!(threshold_near(&[3.0, -2.0, 0.5], 2.0, 1.4, &mut Vec::new()).0, 1.5);
+    }
+
+    #[test]
+    fn the_nearest_point_of_the_ball_is_found() {
+        let mut x = [3.0, -2.0, 0.5];
+        project(&mut x, 2.0, &mut Vec::new());
+        assert_eq!(x, [1.5, -0.5, 0.0]);
+    }
+
+    #[test]
+    fn the_largest_entries_stay() {
+        let (mut x, mut buffer) = (Vec::new(), Vec::new());
+        nearest_sparse(&[3.0, -2.0, 2.5], 2, 2.0, &mut x, &mut buffer);
+        assert_eq!(x, [(0, 1.25), (2, 0.75)]);
+    }
+
+    #[test]
+    fn the_conjugate_of_a_small_vector_is_known() {
+        let side = conjugate(&[3.0, -1.0], 1.0, 1.0);
+        assert_eq!((side.bound.value, side.shrunk), (2.5, vec![1.0, 0.0])); // 3·1 − ½
+    }
+
+    #[test]
+    fn a_point_just_outside_is_brought_inside() {
+        let mut x = [0.1; 10];
+        bring_inside(&mut x, 1.0);
+        assert!(contains(&x, 1.0) && (x[0] - 0.1).abs() < 1e-15);
     }
 }

@@ -1,13 +1,15 @@
 //! Norm balls: constraints on the weights in the place of a penalty.
 //!
-//! - [`l1`]: sparse weights; the projection and its soft threshold, the s largest entries.
-//! - [`simplex`]: nonnegative weights of a given sum; the same of it.
-//! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
+//! - `l1`: sparse weights; the projection and its soft threshold, the s largest entries.
+//! - `simplex`: nonnegative weights of a given sum; the same of it.
+//! - `trace`: weights of low rank; the projection, and a proven bound on the dual.
 
-pub mod l1;
-pub mod simplex;
+#[cfg(all(test, feature = "low-rank"))]
+mod duals;
+pub(crate) mod l1;
+pub(crate) mod simplex;
 #[cfg(feature = "low-rank")]
-pub mod trace;
+pub(crate) mod trace;
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -19,13 +19,6 @@ use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF};
 const DEFECT: f64 = 1e-9;
 
 /// Projects onto the simplex. `buffer` is a workspace.
-///
-/// ```
-/// # use dualgap::term::ball::simplex::project;
-/// let mut x = [3.0, -2.0, 2.5];
-/// project(&mut x, 2.0, &mut Vec::new());
-/// assert_eq!(x, [1.25, 0.0, 0.75]);
-/// ```
 pub fn project(x: &mut [f64], radius: f64, buffer: &mut Vec<f64>) {
     // No entry of the projection is above r, so θ is at least this, and numbers below it vanish.
     let low = x.iter().copied().fold(f64::NEG_INFINITY, f64::max) - radius;
@@ -36,13 +29,6 @@ pub fn project(x: &mut [f64], radius: f64, buffer: &mut Vec<f64>) {
 
 /// The point of the simplex with at most s nonzero entries that is nearest to v: the projection of the s largest
 /// entries of v. `x` receives it as pairs of index and value, in ascending order.
-///
-/// ```
-/// # use dualgap::term::ball::simplex::nearest_sparse;
-/// let (mut x, mut buffer) = (Vec::new(), Vec::new());
-/// nearest_sparse(&[3.0, -4.0, 2.5], 2, 2.0, &mut x, &mut buffer);
-/// assert_eq!(x, [(0, 1.25), (2, 0.75)]);
-/// ```
 pub fn nearest_sparse(
     v: &[f64],
     s: usize,
@@ -65,12 +51,6 @@ pub fn nearest_sparse(
 }
 
 /// The bound on h(v) and its R, as [`l1::conjugate`] has them for the l1 ball. For μ = 0, where h is r·max v, R is zero.
-///
-/// ```
-/// # use dualgap::term::ball::simplex::conjugate;
-/// let side = conjugate(&[-3.0, -5.0], 1.0, 1.0);
-/// assert_eq!((side.bound.value, side.shrunk), (-3.5, vec![1.0, 0.0])); // −3·1 − ½
-/// ```
 pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> l1::Conjugate {
     let mut shrunk = vec![0.0; v.len()];
     if mu > 0.0 {
@@ -94,12 +74,6 @@ pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> l1::Conjugate {
 }
 
 /// Returns a bound on |r/Σx − 1|, or none if x is not a point of the simplex up to rounding.
-///
-/// ```
-/// # use dualgap::term::ball::simplex::miss;
-/// assert!(miss(&[0.1; 10], 1.0).unwrap() < 1e-15);
-/// assert!(miss(&[0.5, 0.4], 1.0).is_none() && miss(&[1.5, -0.5], 1.0).is_none());
-/// ```
 pub fn miss(x: &[f64], radius: f64) -> Option<f64> {
     if x.iter().any(|x| !(*x >= 0.0 && x.is_finite())) {
         return None;
@@ -182,5 +156,31 @@ mod tests {
             prop_assert!(value(&x, mu) <= bound.value + 1e-9);
             prop_assert!(value(&x, 0.0) <= conjugate(&v, radius, 0.0).bound.value + 1e-9);
         }
+    }
+
+    #[test]
+    fn the_nearest_point_of_the_simplex_is_found() {
+        let mut x = [3.0, -2.0, 2.5];
+        project(&mut x, 2.0, &mut Vec::new());
+        assert_eq!(x, [1.25, 0.0, 0.75]);
+    }
+
+    #[test]
+    fn the_largest_entries_make_a_mixture() {
+        let (mut x, mut buffer) = (Vec::new(), Vec::new());
+        nearest_sparse(&[3.0, -4.0, 2.5], 2, 2.0, &mut x, &mut buffer);
+        assert_eq!(x, [(0, 1.25), (2, 0.75)]);
+    }
+
+    #[test]
+    fn the_conjugate_over_the_simplex_is_known() {
+        let side = conjugate(&[-3.0, -5.0], 1.0, 1.0);
+        assert_eq!((side.bound.value, side.shrunk), (-3.5, vec![1.0, 0.0])); // −3·1 − ½
+    }
+
+    #[test]
+    fn a_point_off_the_simplex_is_told() {
+        assert!(miss(&[0.1; 10], 1.0).unwrap() < 1e-15);
+        assert!(miss(&[0.5, 0.4], 1.0).is_none() && miss(&[1.5, -0.5], 1.0).is_none());
     }
 }

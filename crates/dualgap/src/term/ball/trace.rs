@@ -9,7 +9,6 @@
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
 //! harmless: the bound holds for whichever R the search found, once a proof bounds `‖V − R‖_2` from above.
 
-use crate::linalg::halt::never;
 use crate::linalg::kernels::dot;
 use crate::linalg::low_rank::singular::{dear, top_singular_within};
 use crate::linalg::low_rank::spectral::{difference, spectral_bound_until};
@@ -20,12 +19,6 @@ use crate::{Error, Result};
 
 /// Returns the θ at which `Σ max(σ − θ, 0)` is `radius`, for values in descending order; zero if their sum is at most
 /// the radius.
-///
-/// ```
-/// # use dualgap::term::ball::trace::threshold;
-/// assert_eq!(threshold(&[3.0, 2.0, 0.5], 2.0), 1.5);
-/// assert_eq!(threshold(&[0.5, 0.5], 2.0), 0.0);
-/// ```
 pub fn threshold(values: &[f64], radius: f64) -> f64 {
     let (mut sum, mut theta) = (0.0, 0.0_f64);
     for (k, &value) in values.iter().enumerate() {
@@ -94,29 +87,8 @@ impl Top {
     }
 }
 
-/// Computes the singular values of a matrix down to the threshold at `radius`, with their vectors.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Search};
-/// # use dualgap::term::ball::trace::{Ranks, top};
-/// // Singular values 3 and 1: at radius 1 the threshold is 2.
-/// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let top = top(&matrix, 1.0, Ranks::default(), None, &Search::default())?;
-/// assert!((top.threshold - 2.0).abs() < 1e-14);
-/// assert!(top.beyond().to_dense().iter().all(|x| (x - 0.5).abs() < 1e-14));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn top(
-    matrix: &dyn Operator,
-    radius: f64,
-    ranks: Ranks,
-    warm: Option<&LowRank>,
-    search: &Search,
-) -> Result<Top> {
-    top_until(matrix, radius, ranks, warm, search, &never)
-}
-
-/// [`top`] that ends soon after it is halted; it then returns what it has found so far, which is not complete.
+/// Computes the singular values of a matrix down to the threshold at `radius`, with their vectors. It ends soon after it is halted,
+/// and then returns what it has found so far, which is not complete.
 pub fn top_until(
     matrix: &dyn Operator,
     radius: f64,
@@ -242,13 +214,6 @@ pub struct Known<'a> {
     pub error: f64,
 }
 
-impl<'a> Known<'a> {
-    /// A matrix that is known exactly.
-    pub fn exactly(entries: &'a Dense<'a>) -> Self {
-        Self { entries, products: entries, error: 0.0 }
-    }
-}
-
 /// The ball's part of a dual value.
 #[derive(Clone, Debug)]
 pub struct TraceDual {
@@ -264,41 +229,8 @@ pub struct TraceDual {
     pub proof: Proof,
 }
 
-/// Returns a proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`. μ may be zero.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Search};
-/// # use dualgap::term::ball::trace::{Known, Ranks, dual};
-/// // Singular values 3 and 1, μ = 1, r = 1: X = R/μ has the value 1 and t = 2, so h = 1/2 + 2.
-/// let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let v = Known::exactly(&v);
-/// let dual = dual(v, 1.0, 1.0, Ranks::default(), None, &Search::default())?;
-/// assert!(dual.value.value - dual.value.error <= -2.5);
-/// assert!((dual.value.value + 2.5).abs() < 1e-13);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn dual(
-    v: Known<'_>,
-    mu: f64,
-    radius: f64,
-    ranks: Ranks,
-    warm: Option<&LowRank>,
-    search: &Search,
-) -> Result<TraceDual> {
-    dual_until(v, mu, radius, ranks, warm, search, &never)
-}
-
-/// [`dual`] that ends soon after it is halted: the bound is then coarser, but still proven.
-///
-/// ```
-/// # use dualgap::linalg::{Dense, Search};
-/// # use dualgap::term::ball::trace::{Known, Ranks, dual_until};
-/// let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let v = Known::exactly(&v);
-/// let dual = dual_until(v, 1.0, 1.0, Ranks::default(), None, &Search::default(), &|| true)?;
-/// assert!(dual.value.value <= -2.5, "h is 5/2, as in the example of `dual`");
-/// # Ok::<(), dualgap::Error>(())
-/// ```
+/// Returns a proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`. μ may be zero. It ends soon after it is halted: the bound
+/// is then coarser, but still proven.
 pub fn dual_until(
     v: Known<'_>,
     mu: f64,
@@ -368,4 +300,15 @@ pub(crate) fn with_top(
     // Both terms have the same sign, so their rounding is relative.
     let value = Measured { value, error: gamma(8) * value.abs() + f64::MIN_POSITIVE };
     Ok(TraceDual { value, part, top, bound: proven.bound, proof: proven.proof })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_of_values_spends_the_radius() {
+        assert_eq!(threshold(&[3.0, 2.0, 0.5], 2.0), 1.5);
+        assert_eq!(threshold(&[0.5, 0.5], 2.0), 0.0);
+    }
 }

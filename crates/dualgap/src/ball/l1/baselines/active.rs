@@ -15,7 +15,7 @@ use super::common::{Common, Descent, Standing};
 use super::l1_ball::Corner;
 use super::line::Direction;
 use crate::ball::Losses;
-use crate::ball::l1::table::Table;
+use crate::ball::l1::table::BallTable;
 use crate::ball::solver::Told;
 use crate::linalg::Halted;
 
@@ -213,7 +213,7 @@ impl<L: Losses> Descent<L> for ActiveSet {
         &self.at.x
     }
 
-    fn refresh(&mut self, certified: &Told<'_, Table<'_>>) {
+    fn refresh(&mut self, certified: &Told<'_, BallTable<'_>>) {
         self.at.copy(certified);
         // The weights have to add up to one, which rounding may have changed.
         let total: f64 = self.active.iter().flat_map(|&j| self.weights[j as usize]).sum();

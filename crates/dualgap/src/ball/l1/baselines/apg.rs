@@ -11,7 +11,7 @@
 use super::common::{Baseline, Common, Descent, Standing};
 use crate::Result;
 use crate::ball::handover::TakesOver;
-use crate::ball::l1::table::{L1Problem, Table};
+use crate::ball::l1::table::{BallTable, L1Problem};
 use crate::ball::solver::Resumes;
 use crate::ball::{Losses, Touched};
 use crate::linalg::Halted;
@@ -162,7 +162,7 @@ impl<L: Losses> Descent<L> for ProjectedGradient {
 /// The method as the one that takes over from the ascent: it counts what it touches, and has checkpoints.
 pub(in crate::ball) type Gradients<S> = Baseline<ProjectedGradient, S>;
 
-impl<'a, L: Losses> Resumes<Table<'a>, L> for Gradients<L::Scratch> {
+impl<'a, L: Losses> Resumes<BallTable<'a>, L> for Gradients<L::Scratch> {
     type State = Place;
 
     fn state(&self) -> Place {
@@ -190,7 +190,7 @@ impl<'a, L: Losses> Resumes<Table<'a>, L> for Gradients<L::Scratch> {
     }
 }
 
-impl<'a, L: Losses> TakesOver<Table<'a>, L> for Gradients<L::Scratch> {
+impl<'a, L: Losses> TakesOver<BallTable<'a>, L> for Gradients<L::Scratch> {
     fn begin(problem: &L1Problem<'a, L>, x: Option<&Vec<f64>>) -> Result<Self> {
         // It takes no random numbers.
         let new = Baseline::new(problem, 0, |common| {

@@ -16,9 +16,9 @@
 use super::common::{Common, Descent, Standing};
 use super::l1_ball::Corner;
 use super::line::Direction;
-use crate::ball::l1::table::Table;
+use crate::ball::l1::table::BallTable;
 use crate::ball::solver::Told;
-use crate::ball::{Constants, Losses};
+use crate::ball::{Losses, TheoremConstants};
 use crate::linalg::Halted;
 use crate::{Error, Result};
 
@@ -42,7 +42,10 @@ pub(super) struct BlockFrankWolfe {
 }
 
 impl BlockFrankWolfe {
-    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>, constants: Constants) -> Result<Self> {
+    pub fn new<L: Losses>(
+        common: &mut Common<'_, '_, L>,
+        constants: TheoremConstants,
+    ) -> Result<Self> {
         constants.check()?;
         if constants.k.is_some() || constants.delta.is_some() {
             return Err(Error::setting(
@@ -136,7 +139,7 @@ impl<L: Losses> Descent<L> for BlockFrankWolfe {
         &self.at.x
     }
 
-    fn refresh(&mut self, certified: &Told<'_, Table<'_>>) {
+    fn refresh(&mut self, certified: &Told<'_, BallTable<'_>>) {
         self.at.copy(certified);
     }
 
@@ -166,7 +169,7 @@ mod tests {
         let losses = PerOutput::new(ScalarLoss::Squared, of.targets.clone(), 1).unwrap();
         let problem = L1Problem::l1(&rows, losses, of.mu, of.radius, None).unwrap();
         let s = 4;
-        let constants = Constants { s: Some(s), ..Constants::default() };
+        let constants = TheoremConstants { s: Some(s), ..TheoremConstants::default() };
         let new = |common: &mut Common<'_, '_, _>| BlockFrankWolfe::new(common, constants);
         let mut moves = Baseline::new(&problem, 0, new).unwrap();
         // The smoothness of the mean loss is at most the mean of ‖a‖².

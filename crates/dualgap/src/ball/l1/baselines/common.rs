@@ -1,7 +1,7 @@
 //! The common part of the baselines in the l1 ball: what their steps share, and how they are certified.
 
 use super::l1_ball::{Corner, L1Ball};
-use crate::ball::l1::table::{DualValue, L1Problem, Table};
+use crate::ball::l1::table::{BallDual, BallTable, L1Problem};
 use crate::ball::schedule::{BEYOND, POWERS};
 use crate::ball::solver::{Looked, Moves, Told};
 use crate::ball::{Design, Losses, Touched};
@@ -45,7 +45,7 @@ pub(in crate::ball) trait Descent<L: Losses> {
     fn iterate(&self) -> &[f64];
 
     /// Takes over what a certification recomputed for that X, without the accumulated rounding of many steps.
-    fn refresh(&mut self, _: &Told<'_, Table<'_>>) {}
+    fn refresh(&mut self, _: &Told<'_, BallTable<'_>>) {}
 
     /// Whether the run may stop because its certificates no longer improve.
     fn may_stall(&self) -> bool {
@@ -172,7 +172,7 @@ impl Standing {
     }
 
     /// Takes over what a certification has computed.
-    pub fn copy(&mut self, certified: &Told<'_, Table<'_>>) {
+    pub fn copy(&mut self, certified: &Told<'_, BallTable<'_>>) {
         self.x.copy_from_slice(certified.x);
         self.a.copy_from_slice(certified.a);
         self.alpha.copy_from_slice(certified.alpha);
@@ -180,7 +180,7 @@ impl Standing {
     }
 }
 
-impl<'a, L: Losses, D: Descent<L>> Moves<Table<'a>, L> for Baseline<D, L::Scratch> {
+impl<'a, L: Losses, D: Descent<L>> Moves<BallTable<'a>, L> for Baseline<D, L::Scratch> {
     fn step(&mut self, problem: &L1Problem<'a, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let before = self.room.touched;
         let mut common = self.room.with(problem);
@@ -201,11 +201,11 @@ impl<'a, L: Losses, D: Descent<L>> Moves<Table<'a>, L> for Baseline<D, L::Scratc
         self.touched.iter_mut().for_each(|touched| touched.add(entries as usize, 0));
     }
 
-    fn iterate(&mut self, _: &L1Problem<'a, L>, _: Option<&DualValue>) -> Result<Vec<f64>> {
+    fn iterate(&mut self, _: &L1Problem<'a, L>, _: Option<&BallDual>) -> Result<Vec<f64>> {
         Ok(self.descent.iterate().to_vec())
     }
 
-    fn certified(&mut self, _: &L1Problem<'a, L>, told: Told<'_, Table<'a>>) -> Result<()> {
+    fn certified(&mut self, _: &L1Problem<'a, L>, told: Told<'_, BallTable<'a>>) -> Result<()> {
         self.descent.refresh(&told);
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::common::{Common, Descent, Standing};
 use super::l1_ball::Corner;
 use super::line::Direction;
 use crate::ball::Losses;
-use crate::ball::l1::table::Table;
+use crate::ball::l1::table::BallTable;
 use crate::ball::solver::Told;
 use crate::linalg::Halted;
 
@@ -58,7 +58,7 @@ impl<L: Losses> Descent<L> for FrankWolfe {
         &self.at.x
     }
 
-    fn refresh(&mut self, certified: &Told<'_, Table<'_>>) {
+    fn refresh(&mut self, certified: &Told<'_, BallTable<'_>>) {
         self.at.copy(certified);
     }
 }

@@ -28,7 +28,7 @@ pub(super) use apg::Gradients;
 
 use super::L1Problem;
 use crate::ball::solver::{Session, first_gap};
-use crate::ball::{Losses, Method, Settings, Solution};
+use crate::ball::{BallMethod, BallSettings, Losses, Solution};
 use crate::run::Report;
 use crate::{Error, Result};
 use active::ActiveSet;
@@ -42,45 +42,49 @@ use svrg::Svrg;
 /// Trains with the method that the settings name.
 pub(super) fn train<L: Losses>(
     problem: &L1Problem<'_, L>,
-    settings: &Settings,
+    settings: &BallSettings,
     session: Session<'_, '_>,
 ) -> Result<Report<Solution>> {
     /// Runs the training loop with this method.
     fn with<'a, L: Losses, D: Descent<L>>(
         problem: &L1Problem<'a, L>,
-        settings: &Settings,
+        settings: &BallSettings,
         session: Session<'_, '_>,
         begin: impl FnOnce(&mut Common<'_, 'a, L>) -> Result<D>,
     ) -> Result<Report<Solution>> {
         session.run(problem, Baseline::new(problem, settings.seed, begin)?)
     }
     let knows_terms =
-        matches!(settings.method, Method::ProjectedGradient | Method::BlockFrankWolfe);
+        matches!(settings.method, BallMethod::ProjectedGradient | BallMethod::BlockFrankWolfe);
     if problem.term().is_some() && !knows_terms {
         return Err(Error::setting(
             "a smooth term of one's own goes with auto, pdbfw, projected gradients and block Frank-Wolfe",
         ));
     }
     match settings.method {
-        Method::ProjectedGradient => {
+        BallMethod::ProjectedGradient => {
             with(problem, settings, session, |common| Ok(ProjectedGradient::new(common)))
         }
-        Method::FrankWolfe => {
+        BallMethod::FrankWolfe => {
             with(problem, settings, session, |common| Ok(FrankWolfe::new(common)))
         }
-        Method::AwaySteps | Method::Pairwise => {
-            let pairwise = settings.method == Method::Pairwise;
+        BallMethod::AwaySteps | BallMethod::Pairwise => {
+            let pairwise = settings.method == BallMethod::Pairwise;
             with(problem, settings, session, |common| Ok(ActiveSet::new(common, pairwise)))
         }
-        Method::Svrg => with(problem, settings, session, |common| Ok(Svrg::new(common))),
-        Method::Scgs | Method::Storc => with(problem, settings, session, |common| {
+        BallMethod::Svrg => with(problem, settings, session, |common| Ok(Svrg::new(common))),
+        BallMethod::Scgs | BallMethod::Storc => with(problem, settings, session, |common| {
             let gap = first_gap(problem)?;
-            Ok(Sliding::new(common, settings.method == Method::Storc, gap))
+            Ok(Sliding::new(common, settings.method == BallMethod::Storc, gap))
         }),
-        Method::BlockFrankWolfe => with(problem, settings, session, |common| {
+        BallMethod::BlockFrankWolfe => with(problem, settings, session, |common| {
             BlockFrankWolfe::new(common, settings.constants)
         }),
-        Method::StochasticFrankWolfe => Err(Error::setting("this method is for the trace ball")),
-        Method::Auto | Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+        BallMethod::StochasticFrankWolfe => {
+            Err(Error::setting("this method is for the trace ball"))
+        }
+        BallMethod::Auto | BallMethod::Pdbfw => {
+            Err(Error::setting("this method is not a baseline"))
+        }
     }
 }

@@ -17,7 +17,7 @@ use super::corner;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
-use crate::ball::{Losses, Problem};
+use crate::ball::{BallProblem, Losses};
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 
@@ -37,7 +37,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn slope<M: Map, L: Losses>(&self, problem: &Problem<M, L>, gamma: f64) -> f64 {
+    fn slope<M: Map, L: Losses>(&self, problem: &BallProblem<M, L>, gamma: f64) -> f64 {
         let (c, mut scratch) = (problem.map().outputs(), L::Scratch::default());
         let (mut at, mut to, mut sum) = (vec![0.0; c], vec![0.0; c], 0.0);
         for (i, mass) in problem.masses().iter().enumerate() {
@@ -50,7 +50,7 @@ impl Line<'_> {
     }
 
     /// An upper bound on P'': the curvature that the losses' γ allows, plus that of μ.
-    fn curvature<M: Map, L: Losses>(&self, problem: &Problem<M, L>) -> f64 {
+    fn curvature<M: Map, L: Losses>(&self, problem: &BallProblem<M, L>) -> f64 {
         let c = problem.map().outputs();
         let squares = self.delta.chunks_exact(c).zip(problem.masses());
         let sum: f64 = squares.map(|(d, mass)| mass * d.iter().map(|d| d * d).sum::<f64>()).sum();
@@ -58,7 +58,7 @@ impl Line<'_> {
     }
 
     /// Returns the best γ in [0, 1], up to the tolerance of the search.
-    fn search<M: Map, L: Losses>(&self, problem: &Problem<M, L>) -> f64 {
+    fn search<M: Map, L: Losses>(&self, problem: &BallProblem<M, L>) -> f64 {
         let begin = self.slope(problem, 0.0);
         if begin >= 0.0 || begin.is_nan() {
             return 0.0;
@@ -99,7 +99,7 @@ struct Standing {
 }
 
 impl Standing {
-    fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
+    fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
         let numbers = vec![0.0; problem.numbers()];
         Self {
@@ -111,7 +111,7 @@ impl Standing {
         }
     }
 
-    fn weigh<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) {
+    fn weigh<M: Map, L: Losses>(&mut self, problem: &BallProblem<M, L>) {
         problem.corners(&self.a, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.y);
     }
@@ -119,7 +119,7 @@ impl Standing {
     /// Moves X toward S by line search; returns γ, the curvature and ‖S − X‖².
     fn toward<M: Map, L: Losses>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         s: &LowRank,
     ) -> Result<(f64, f64, f64)> {
         problem.map().predict(s, &mut self.delta);
@@ -143,13 +143,13 @@ pub(in crate::ball::trace) struct FrankWolfe {
 }
 
 impl FrankWolfe {
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Self {
         Self { at: Standing::new(problem), warm: None }
     }
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         let (s, products) = {
             let image = problem.map().image(&self.at.y, 16);
@@ -164,7 +164,7 @@ impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
         Ok(Some(Looked::Products(products as u64 + 1)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -186,7 +186,7 @@ pub(in crate::ball::trace) struct BlockFrankWolfe {
 }
 
 impl BlockFrankWolfe {
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Self {
         Self {
             at: Standing::new(problem),
             warm: None,
@@ -200,7 +200,7 @@ impl BlockFrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         if self.beta == 0.0 {
             let smoothness = super::smoothness(problem, halted)?;
@@ -235,7 +235,7 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
         Ok(Some(Looked::Products(products as u64)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 

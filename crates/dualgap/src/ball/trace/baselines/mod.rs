@@ -15,7 +15,7 @@ use super::Map;
 use super::ascent::Ascent;
 use crate::ball::schedule::{BEYOND, POWERS};
 use crate::ball::solver::{Session, first_gap};
-use crate::ball::{Losses, Method, Problem, Settings, Solution};
+use crate::ball::{BallMethod, BallProblem, BallSettings, Losses, Solution};
 use crate::linalg::low_rank::singular::top_singular_until;
 use crate::linalg::{Halted, LowRank, Operator, Search};
 use crate::run::Report;
@@ -27,28 +27,30 @@ use svrg::Svrg;
 
 /// Trains with the method that the settings name.
 pub(super) fn train<M: Map, L: Losses>(
-    problem: &Problem<M, L>,
-    settings: &Settings,
+    problem: &BallProblem<M, L>,
+    settings: &BallSettings,
     session: Session<'_, '_>,
 ) -> Result<Report<Solution<LowRank>>> {
     let seed = settings.seed;
     match settings.method {
-        Method::ProjectedGradient => session.run(problem, Ascent::whole(problem)),
-        Method::FrankWolfe => session.run(problem, FrankWolfe::new(problem)),
-        Method::BlockFrankWolfe => session.run(problem, BlockFrankWolfe::new(problem)),
-        Method::StochasticFrankWolfe => {
+        BallMethod::ProjectedGradient => session.run(problem, Ascent::whole(problem)),
+        BallMethod::FrankWolfe => session.run(problem, FrankWolfe::new(problem)),
+        BallMethod::BlockFrankWolfe => session.run(problem, BlockFrankWolfe::new(problem)),
+        BallMethod::StochasticFrankWolfe => {
             session.run(problem, StochasticFrankWolfe::new(problem, seed))
         }
-        Method::Svrg => session.run(problem, Svrg::new(problem, seed)?),
-        Method::Scgs | Method::Storc => {
+        BallMethod::Svrg => session.run(problem, Svrg::new(problem, seed)?),
+        BallMethod::Scgs | BallMethod::Storc => {
             let gap = first_gap(problem)?;
-            let reduced = settings.method == Method::Storc;
+            let reduced = settings.method == BallMethod::Storc;
             session.run(problem, Sliding::new(problem, reduced, gap, seed)?)
         }
-        Method::AwaySteps | Method::Pairwise => {
+        BallMethod::AwaySteps | BallMethod::Pairwise => {
             Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
         }
-        Method::Auto | Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+        BallMethod::Auto | BallMethod::Pdbfw => {
+            Err(Error::setting("this method is not a baseline"))
+        }
     }
 }
 
@@ -71,7 +73,7 @@ fn corner(
 
 /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one,
 /// divided by γ. The result is unusable if the search was halted.
-fn smoothness<M: Map, L: Losses>(problem: &Problem<M, L>, halted: Halted<'_>) -> Result<f64> {
+fn smoothness<M: Map, L: Losses>(problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<f64> {
     let (map, (rows, columns)) = (problem.map(), problem.map().shape());
     if let Some(known) = map.steepness(problem.masses()) {
         return Ok(known / problem.losses().smoothness());

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, slide_step, smoothness_of_batch};
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
-use crate::ball::{Losses, Problem};
+use crate::ball::{BallProblem, Losses};
 use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
 
@@ -39,7 +39,7 @@ pub(in crate::ball::trace) struct Sliding {
 impl Sliding {
     /// Starts at X = 0, where the gap is `gap`.
     pub fn new<M: Map, L: Losses>(
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         reduced: bool,
         gap: f64,
         seed: u64,
@@ -89,7 +89,7 @@ impl Sliding {
     /// Begins a phase, with a new snapshot for STORC; returns how many products that took, or none if it was halted.
     fn begin_phase<M: Map, L: Losses>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         halted: Halted<'_>,
     ) -> Result<Option<u64>> {
         self.x = self.y.clone();
@@ -155,7 +155,7 @@ fn slide(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Sliding {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let (n, mu) = (problem.map().len(), problem.mu());
         let mut products = 0;
         if self.schedule.is_over() {
@@ -194,7 +194,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
         Ok(Some(Looked::Products(products + seen as u64)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.y.clone())
     }
 

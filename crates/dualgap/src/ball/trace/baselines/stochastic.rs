@@ -5,7 +5,7 @@ use super::corner;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
-use crate::ball::{Losses, Problem};
+use crate::ball::{BallProblem, Losses};
 use crate::linalg::{Combination, Halted, LowRank, Random};
 
 /// The method; see the module's head.
@@ -19,7 +19,7 @@ pub(in crate::ball::trace) struct StochasticFrankWolfe {
 }
 
 impl StochasticFrankWolfe {
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, seed: u64) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>, seed: u64) -> Self {
         let (rows, columns) = problem.map().shape();
         Self {
             x: LowRank::zero(rows, columns),
@@ -34,7 +34,7 @@ impl StochasticFrankWolfe {
 
 /// Appends `share · m_i (corner of the prediction − from)` of some examples to y.
 pub(super) fn changes<M: Map, L: Losses>(
-    problem: &Problem<M, L>,
+    problem: &BallProblem<M, L>,
     x: &LowRank,
     which: &[u32],
     share: f64,
@@ -58,7 +58,7 @@ pub(super) fn changes<M: Map, L: Losses>(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let n = problem.map().len();
         self.t += 1;
         let batch = usize::try_from(self.t * self.t).unwrap_or(n).min(n);
@@ -87,7 +87,7 @@ impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
         Ok(Some(Looked::Products(products as u64)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.x.clone())
     }
 

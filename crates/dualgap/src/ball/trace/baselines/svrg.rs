@@ -14,7 +14,7 @@ use crate::Result;
 use crate::ball::schedule::smoothness_of_batch;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
-use crate::ball::{Losses, Problem};
+use crate::ball::{BallProblem, Losses};
 use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Random, Search};
 use crate::term::ball::trace::{Ranks, top_until};
@@ -46,7 +46,7 @@ pub(in crate::ball::trace) struct Svrg {
 }
 
 impl Svrg {
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, seed: u64) -> Result<Self> {
+    pub fn new<M: Map, L: Losses>(problem: &BallProblem<M, L>, seed: u64) -> Result<Self> {
         let ((rows, columns), n) = (problem.map().shape(), problem.map().len());
         let batch = n.div_ceil(SHARE);
         let smoothness =
@@ -70,7 +70,7 @@ impl Svrg {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Svrg {
-    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let n = problem.map().len();
         let mut products = 0;
         if self.left == 0 {
@@ -112,7 +112,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Svrg {
         Ok(Some(Looked::Products(products as u64)))
     }
 
-    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.x.clone())
     }
 

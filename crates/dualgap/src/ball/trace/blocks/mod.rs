@@ -23,7 +23,7 @@ mod place;
 use super::Map;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves, Told};
-use crate::ball::{Losses, Problem, Touched};
+use crate::ball::{BallProblem, Losses, Touched};
 use crate::linalg::low_rank::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
 use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::{Halted, LowRank, Rows, kernels};
@@ -75,7 +75,7 @@ pub(super) struct Blocks<S> {
 
 /// Returns the block size at which the visits cost as much as the projection, or none if blocks do not suit the
 /// problem.
-pub(super) fn block_size<M: Map, L: Losses>(problem: &Problem<M, L>) -> Option<usize> {
+pub(super) fn block_size<M: Map, L: Losses>(problem: &BallProblem<M, L>) -> Option<usize> {
     let rows = problem.map().features()?;
     let (n, c) = (rows.len(), problem.map().outputs());
     let entries = rows.width().checked_mul(c)?;
@@ -90,7 +90,11 @@ pub(super) fn block_size<M: Map, L: Losses>(problem: &Problem<M, L>) -> Option<u
 
 impl<S: Default> Blocks<S> {
     /// Starts from α = 0, with blocks of this size.
-    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, size: usize, seed: u64) -> Result<Self> {
+    pub fn new<M: Map, L: Losses>(
+        problem: &BallProblem<M, L>,
+        size: usize,
+        seed: u64,
+    ) -> Result<Self> {
         let ((d, c), n) = (problem.map().shape(), problem.map().len());
         let numbers = vec![0.0; size * c];
         let mut blocks = Self {
@@ -115,7 +119,7 @@ impl<S: Default> Blocks<S> {
     /// Sets a centre, if by this mean curvature of the examples it helps.
     fn recentre<M: Map, L: Losses>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         curvature: f64,
     ) -> Result<()> {
         let x = self.written();
@@ -138,7 +142,7 @@ impl<S: Default> Blocks<S> {
     }
 
     /// Computes W from U'U.
-    fn project<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) -> Result<()> {
+    fn project<M: Map, L: Losses>(&mut self, problem: &BallProblem<M, L>) -> Result<()> {
         let strength = self.at.centre.strength();
         let (vectors, squares) = symmetric_eigen(self.at.square.as_ref())?;
         let sizes: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
@@ -156,7 +160,7 @@ impl<S: Default> Blocks<S> {
     }
 
     /// Computes U'U from U, and W from that.
-    fn project_anew<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) -> Result<()> {
+    fn project_anew<M: Map, L: Losses>(&mut self, problem: &BallProblem<M, L>) -> Result<()> {
         let c = self.at.spread.nrows();
         let u = by_rows(&self.at.u, self.at.u.len() / c, c);
         self.at.square = product(u.transpose(), u);
@@ -165,7 +169,7 @@ impl<S: Default> Blocks<S> {
     }
 
     /// Ends a pass and begins the next: refreshes U, moves the centre, and projects.
-    fn begin_pass<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) -> Result<()> {
+    fn begin_pass<M: Map, L: Losses>(&mut self, problem: &BallProblem<M, L>) -> Result<()> {
         let visited = self.at.shrinking.begin_pass();
         self.at.passes = self.at.passes.saturating_add(1);
         if self.at.passes.is_multiple_of(REFRESH) {
@@ -184,7 +188,7 @@ impl<S: Default> Blocks<S> {
     }
 
     /// Chooses the examples of the next block; the last block of a pass may be smaller.
-    fn gather<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) -> Result<()> {
+    fn gather<M: Map, L: Losses>(&mut self, problem: &BallProblem<M, L>) -> Result<()> {
         self.which.clear();
         while self.which.is_empty() {
             self.which.extend(std::iter::from_fn(|| self.at.shrinking.next()).take(self.size));
@@ -198,7 +202,7 @@ impl<S: Default> Blocks<S> {
     /// Computes the moves of the block's α; returns ⟨X, ΔU⟩, Q and S.
     fn choose<M: Map, L: Losses<Scratch = S>>(
         &mut self,
-        problem: &Problem<M, L>,
+        problem: &BallProblem<M, L>,
         rows: &Rows,
     ) -> [f64; 3] {
         let (losses, c, count) = (problem.losses(), self.at.spread.nrows(), self.which.len());
@@ -270,7 +274,7 @@ fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 
 impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
     /// Ignores the halt flag: a block is little work.
-    fn step(&mut self, problem: &Problem<M, L>, _: Halted<'_>) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &BallProblem<M, L>, _: Halted<'_>) -> Result<Option<Looked>> {
         self.gather(problem)?;
         let Some(rows) = problem.map().features() else { return Ok(Some(Looked::Examples(1))) };
         let (c, count) = (self.at.spread.nrows(), self.which.len());
@@ -307,7 +311,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         Ok(Some(Looked::Examples(count as u64)))
     }
 
-    fn iterate(&mut self, problem: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
+    fn iterate(&mut self, problem: &BallProblem<M, L>, _: Option<&()>) -> Result<LowRank> {
         let (d, c) = problem.map().shape();
         let (left, sizes, right) = thin_svd(by_rows(&self.at.u, d, c).to_owned())?;
         let strength = self.at.centre.strength();
@@ -323,7 +327,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         Some(&self.at.alpha)
     }
 
-    fn certified(&mut self, problem: &Problem<M, L>, told: Told<'_, M>) -> Result<()> {
+    fn certified(&mut self, problem: &BallProblem<M, L>, told: Told<'_, M>) -> Result<()> {
         let Told { gap, fell, .. } = told;
         if fell && self.at.centre.is_set() {
             self.at.round = (self.at.round + 1).min(LONGEST);

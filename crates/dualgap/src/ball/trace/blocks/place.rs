@@ -6,7 +6,7 @@ use crate::ball::centre::Centre;
 use crate::ball::shrinking::Shrinking;
 use crate::ball::solver::Resumes;
 use crate::ball::trace::Map;
-use crate::ball::{Losses, Problem, Touched};
+use crate::ball::{BallProblem, Losses, Touched};
 use dualgap_dense::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
+    fn resume(&mut self, problem: &BallProblem<M, L>, at: Place) -> Result<bool> {
         let strongest = self.size as f64; // as many as pull together
         let sound = at.is_sound(&self.at, problem.mu())
             && (1..=LONGEST).contains(&at.round)

@@ -4,7 +4,7 @@ use super::*;
 use crate::ball::solver::Resumes;
 
 use crate::ball::trace::{Features, Proving};
-use crate::ball::{Classes, PerOutput};
+use crate::ball::{ClassLosses, PerOutput};
 use crate::linalg::Random;
 use crate::linalg::halt::never;
 use crate::term::{MulticlassLoss, ScalarLoss};
@@ -34,7 +34,7 @@ fn largest(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 }
 
 /// Checks that U, U'U and W agree with α and the centre.
-fn check<M: Map, L: Losses>(problem: &Problem<M, L>, blocks: &Blocks<L::Scratch>) {
+fn check<M: Map, L: Losses>(problem: &BallProblem<M, L>, blocks: &Blocks<L::Scratch>) {
     let (d, c) = problem.map().shape();
     let mut y = vec![0.0; problem.numbers()];
     problem.weigh(&blocks.at.alpha, &mut y);
@@ -64,14 +64,14 @@ fn check<M: Map, L: Losses>(problem: &Problem<M, L>, blocks: &Blocks<L::Scratch>
     assert!(largest(by_rows(&x, d, c), projected.as_ref()) < 1e-8 * problem.radius());
 }
 
-fn dual<M: Map, L: Losses>(problem: &Problem<M, L>, alpha: &[f64]) -> f64 {
+fn dual<M: Map, L: Losses>(problem: &BallProblem<M, L>, alpha: &[f64]) -> f64 {
     problem.dual(alpha, &Proving::default()).unwrap().value.value
 }
 
 /// Runs a few passes without a centre, and some with one.
 fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     let map = Features::new(rows, losses.outputs()).unwrap();
-    let problem = Problem::new(map, losses, mu, radius, None).unwrap();
+    let problem = BallProblem::new(map, losses, mu, radius, None).unwrap();
     let size = block_size(&problem).expect("as many rows as blocks need");
     let mut blocks = Blocks::<L::Scratch>::new(&problem, size, 1).unwrap();
     let mut before = dual(&problem, &blocks.at.alpha);
@@ -109,7 +109,7 @@ fn what_is_kept_is_what_alpha_makes_and_the_dual_rises() {
             walk(&rows, PerOutput::new(hinge, signs.clone(), 3).unwrap(), 0.003, radius);
             let labels: Vec<u32> = (0..300).map(|i| (targets[i] * 4.0).abs() as u32).collect();
             let softmax =
-                Classes::new(MulticlassLoss::Softmax, &labels, 3, &crate::term::Costs::ZeroOne);
+                ClassLosses::new(MulticlassLoss::Softmax, &labels, 3, &crate::term::Costs::ZeroOne);
             walk(&rows, softmax.unwrap(), 0.003, radius);
         }
     }
@@ -122,7 +122,7 @@ fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
     let rows = Rows::dense(&vec![vec![1.0, 2.0]; 400]).unwrap();
     let losses = PerOutput::new(ScalarLoss::Squared, [3.0, -1.0].repeat(400), 2).unwrap();
     let map = Features::new(&rows, 2).unwrap();
-    let problem = Problem::new(map, losses, 1e-4, 1e3, None).unwrap();
+    let problem = BallProblem::new(map, losses, 1e-4, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
     let mut before = dual(&problem, &blocks.at.alpha);
     for _ in 0..5 {
@@ -141,7 +141,7 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     let rows = rows(300, 6, false);
     let losses = PerOutput::new(ScalarLoss::Logistic, [1.0, -1.0].repeat(300), 2).unwrap();
     let map = Features::new(&rows, 2).unwrap();
-    let problem = Problem::new(map, losses, 1e-6, 1e3, None).unwrap();
+    let problem = BallProblem::new(map, losses, 1e-6, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
     while blocks.at.passes < 3 {
         blocks.step(&problem, &never).unwrap();
@@ -173,7 +173,7 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         rows.fit_width(d);
         let losses = PerOutput::new(ScalarLoss::Squared, [1.0, -1.0].repeat(400), 2).unwrap();
         let map = Features::new(&rows, 2).unwrap();
-        let problem = Problem::new(map, losses, 0.1, 1e3, None).unwrap();
+        let problem = BallProblem::new(map, losses, 0.1, 1e3, None).unwrap();
         let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
         // All of the first pass, before shrinking skips an example.
         for _ in 0..20 {
@@ -199,7 +199,7 @@ fn blocks_are_for_many_rows_and_few_outputs() {
         let rows = Rows::dense(&vec![vec![scale; d]; n]).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, vec![0.0; n * c], c).unwrap();
         let map = Features::new(&rows, c).unwrap();
-        block_size(&Problem::new(map, losses, 0.1, 1.0, None).unwrap())
+        block_size(&BallProblem::new(map, losses, 0.1, 1.0, None).unwrap())
     };
     let small = size(4000, 8, 3, 1.0).unwrap();
     assert!(size(4000, 8, 12, 1.0).unwrap() > small, "more outputs, a dearer projection");
@@ -214,7 +214,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
     let rows = rows(300, 6, false);
     let problem = |mu: f64| {
         let losses = PerOutput::new(ScalarLoss::Squared, [1.0, -1.0].repeat(300), 2).unwrap();
-        Problem::new(Features::new(&rows, 2).unwrap(), losses, mu, 3.0, None).unwrap()
+        BallProblem::new(Features::new(&rows, 2).unwrap(), losses, mu, 3.0, None).unwrap()
     };
     let other = Blocks::<()>::new(&problem(0.02), 4, 0).unwrap().at;
     let problem = problem(0.0);

@@ -1,6 +1,6 @@
 //! The cuboid `{lower_j ≤ x_j ≤ upper_j}`.
 
-use crate::methods::product::set::{Bound, Query, Set};
+use crate::methods::product::set::{Minimum, Query, Set};
 use crate::{Error, Result};
 
 /// Numbers between bounds, each with its own.
@@ -55,11 +55,11 @@ impl Set for Cuboid {
         x.copy_from_slice(&self.lower);
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         for ((s, &g), (low, high)) in corner.iter_mut().zip(query.gradient).zip(self.bounds()) {
             *s = if g < 0.0 { high } else { low };
         }
-        Ok(Bound::Exact)
+        Ok(Minimum::Exact)
     }
 
     fn project(&self, x: &mut [f64]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The l1 ball `{Σ |x_j| ≤ radius}`.
 
 use super::check_size;
-use crate::methods::product::set::{Bound, Query, Set};
+use crate::methods::product::set::{Minimum, Query, Set};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 
@@ -45,7 +45,7 @@ impl Set for L1Ball {
         x.fill(0.0);
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         let mut best = 0; // the first of those that tie
         for (j, g) in query.gradient.iter().enumerate() {
             if g.abs() > query.gradient[best].abs() {
@@ -54,7 +54,7 @@ impl Set for L1Ball {
         }
         corner.fill(0.0);
         corner[best] = -self.radius.copysign(query.gradient[best]);
-        Ok(Bound::Exact)
+        Ok(Minimum::Exact)
     }
 
     fn project(&self, x: &mut [f64]) -> Result<()> {

@@ -26,7 +26,7 @@ fn check_size(what: &str, size: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::product::{Bound, Query, Set};
+    use crate::methods::product::{Minimum, Query, Set};
     use proptest::prelude::*;
 
     fn sets() -> [Box<dyn Set>; 3] {
@@ -45,7 +45,7 @@ mod tests {
         for gradient in gradients {
             let query = Query { gradient, at: &points[0], tolerance: 0.0 };
             let mut corner = vec![f64::NAN; 4];
-            assert_eq!(set.minimise(&query, &mut corner).unwrap(), Bound::Exact);
+            assert_eq!(set.minimise(&query, &mut corner).unwrap(), Minimum::Exact);
             let last = &points[points.len() - 1];
             let mixture = last.iter().zip(&corner).map(|(a, b)| a + 0.3 * (b - a)).collect();
             points.extend([mixture, corner]);

@@ -1,7 +1,7 @@
 //! The simplex `{x ≥ 0, Σ x_j = scale}`: distributions, or shares of a quantity.
 
 use super::check_size;
-use crate::methods::product::set::{Bound, Query, Set};
+use crate::methods::product::set::{Minimum, Query, Set};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 
@@ -46,7 +46,7 @@ impl Set for Simplex {
         x[0] = self.scale;
     }
 
-    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
+    fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Minimum> {
         let mut best = 0; // the first of those that tie
         for (j, &g) in query.gradient.iter().enumerate() {
             if g < query.gradient[best] {
@@ -55,7 +55,7 @@ impl Set for Simplex {
         }
         corner.fill(0.0);
         corner[best] = self.scale;
-        Ok(Bound::Exact)
+        Ok(Minimum::Exact)
     }
 
     /// A constant that is added to all numbers moves no projection. With the largest at `scale`, those that are below zero

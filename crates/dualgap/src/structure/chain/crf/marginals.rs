@@ -1,7 +1,7 @@
 //! Probabilities by a model: of every label at every position, and of labelings.
 
 use super::super::legal::Legal;
-use super::super::oracle::{Label, Layout};
+use super::super::oracle::{ChainLayout, Label};
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::Result;
 use crate::data::Sequences;
@@ -10,7 +10,7 @@ use crate::linalg::{PackedRows, parallel};
 /// The weights of a model.
 #[derive(Clone, Copy)]
 pub struct Held<'a> {
-    pub layout: Layout,
+    pub layout: ChainLayout,
     pub weights: &'a [f64],
     /// Those of features, where the layout has none.
     pub packed: Option<&'a PackedRows>,

@@ -3,7 +3,7 @@
 //! Its witness is a vector of weights, stored as the entries of one block: those that are not zero, by their places.
 
 use super::super::legal::Legal;
-use super::super::oracle::Layout;
+use super::super::oracle::ChainLayout;
 use super::problem::{CrfProblem, primal_of};
 use crate::data::{Factors, Sequences};
 use crate::dual::problem::PrimalValue;
@@ -12,7 +12,9 @@ use crate::linalg::{Measured, Sum};
 use crate::methods::quasi_newton::{self, train_from};
 use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
-use crate::structure::posed::{AtZero, Posed, Posing, Run, Sides, Solver, Start, Trained, refused};
+use crate::structure::posed::{
+    AtZero, Posed, Posing, Run, Sides, Solvable, SolverSettings, Start, Trained, refused,
+};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -20,15 +22,15 @@ use std::sync::Arc;
 /// Poses the problem of these sequences.
 pub fn posed<'d>(
     data: &'d Sequences,
-    layout: Layout,
+    layout: ChainLayout,
     legal: Option<Arc<Legal>>,
     posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
+) -> Result<Posed<'d>> {
     let Penalty::Ridge { lambda, l1, nonnegative: false, free: None } = posing.penalty else {
         return Err(refused("the file names a penalty that the log-loss of chains has not"));
     };
     let problem = CrfProblem::new(data, layout, legal, (lambda, l1), posing.weights)?;
-    Ok(Box::new(Crf { problem }))
+    Ok(Posed::new(Crf { problem }))
 }
 
 struct Crf<'d> {
@@ -79,9 +81,9 @@ fn witness_of(w: &[f64]) -> Witness {
     Witness { starts: vec![0, keys.len() as u64], keys, weights, outputs: Vec::new() }
 }
 
-impl Posed for Crf<'_> {
+impl Solvable for Crf<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(one_solver()) };
+        let SolverSettings::Dual(settings) = &run.solver else { return Err(one_solver()) };
         let auto = settings.handover
             && settings.average == Average::None
             && settings.cache != Cache::On

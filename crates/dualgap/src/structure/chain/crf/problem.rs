@@ -14,7 +14,7 @@
 //! w − S_σ(u)/λ, and the same holds with it, because S_σ moves no further than u does.
 
 use super::super::legal::Legal;
-use super::super::oracle::Layout;
+use super::super::oracle::ChainLayout;
 use super::scaled::{Pairs, Scaled, Weights};
 use super::single::Places;
 use crate::data::Sequences;
@@ -50,7 +50,7 @@ const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 /// Chains under the log-loss and a ridge or an elastic net.
 pub(super) struct CrfProblem<'d> {
     pub(super) data: &'d Sequences,
-    pub(super) layout: Layout,
+    pub(super) layout: ChainLayout,
     pub(super) legal: Option<Arc<Legal>>,
     pub(super) lambda: f64,
     /// σ, the strength of the l1 norm.
@@ -99,7 +99,7 @@ pub(super) struct Values {
 impl<'d> CrfProblem<'d> {
     pub fn new(
         data: &'d Sequences,
-        layout: Layout,
+        layout: ChainLayout,
         legal: Option<Arc<Legal>>,
         (lambda, l1): (f64, f64),
         weights: Option<&[f64]>,

@@ -370,20 +370,20 @@ fn or_nothing(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::oracle::Layout;
+    use super::super::super::oracle::ChainLayout;
     use super::*;
     use crate::data::{Scheme, Sequences};
     use crate::linalg::Random;
 
     /// A sequence with a feature of its own at every position, and weights in 32 bits.
-    fn posed(names: &[String], length: usize, width: f64) -> (Layout, Sequences, Vec<f32>) {
+    fn posed(names: &[String], length: usize, width: f64) -> (ChainLayout, Sequences, Vec<f32>) {
         let labels = names.len();
         let mut random = Random::new((100 * labels + length) as u64);
         let one = |t: usize| (0..length).map(|f| f64::from(u8::from(f == t))).collect();
         let rows: Vec<Vec<f64>> = (0..length).map(one).collect();
         let truth: Vec<Label> = (0..length).map(|_| random.below(labels) as Label).collect();
         let data = Sequences::from_dense(&[rows], &[truth], names).unwrap();
-        let layout = Layout { labels, features: length, pairs: 0 };
+        let layout = ChainLayout { labels, features: length, pairs: 0 };
         let w: Vec<f64> = (0..layout.dim()).map(|_| width * (random.unit() - 0.5)).collect();
         (layout, data, Places::of(layout).narrowed(&w))
     }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     /// Compares the two ways, of which the one by logarithms has 64 bits, and all labelings as its own judge.
-    fn compare(quick: &mut Quick, layout: Layout, w: &[f32], of: Labelled<'_>, what: &str) {
+    fn compare(quick: &mut Quick, layout: ChainLayout, w: &[f32], of: Labelled<'_>, what: &str) {
         let (places, length) = (Places::of(layout), of.truth.len());
         let mut exact = Quick::default();
         let (found, judge) = (quick.in_range(places, w, of), exact.in_logarithms(places, w, of));

@@ -24,7 +24,7 @@
 
 use super::super::forward_backward::{ForwardBackward, Potentials};
 use super::super::legal::{Legal, is_forbidden};
-use super::super::oracle::{Label, Layout};
+use super::super::oracle::{ChainLayout, Label};
 use crate::data::Sequence;
 use crate::linalg::kernels::{add_outer, add_scores, exp_below};
 use crate::linalg::{Measured, PackedRows, Row, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
@@ -92,7 +92,7 @@ fn range(scores: &[f64]) -> (f64, f64) {
 
 /// What is the same for all sequences of a pass.
 pub(super) struct Weights<'a> {
-    pub layout: Layout,
+    pub layout: ChainLayout,
     pub w: &'a [f64],
     /// The weights of features, where those of the layout have none.
     pub packed: Option<&'a PackedRows>,

@@ -1,10 +1,10 @@
 //! Weights of chains in 32 bits, for steps: half of the memory that a step waits for.
 //!
-//! The rows are those of the [`Layout`], one for each feature, for the first and for the last label, and for pairs one for each label
+//! The rows are those of the [`ChainLayout`], one for each feature, for the first and for the last label, and for pairs one for each label
 //! before. They have W places for K labels, W a multiple of eight, so that all of a row is computed in whole lanes; places without
 //! a label stay zero.
 
-use super::super::oracle::{Label, Layout};
+use super::super::oracle::{ChainLayout, Label};
 use crate::linalg::Row;
 use multiversion::multiversion;
 use std::ops::Range;
@@ -27,8 +27,8 @@ pub(super) struct Places {
 
 impl Places {
     /// Returns the places of a layout without features of pairs.
-    pub fn of(layout: Layout) -> Self {
-        let Layout { features, labels, .. } = layout;
+    pub fn of(layout: ChainLayout) -> Self {
+        let ChainLayout { features, labels, .. } = layout;
         Self { labels, width: labels.next_multiple_of(LANES), features }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         use crate::linalg::kernels;
         let mut random = Random::new(5);
         for labels in [1, 2, 7, 8, 9, 22, 31, 32, 33, 40, 70] {
-            let layout = Layout { features: 6, labels, pairs: 0 };
+            let layout = ChainLayout { features: 6, labels, pairs: 0 };
             let places = Places::of(layout);
             let mut whole = |count: usize| -> Vec<f64> {
                 (0..count).map(|_| random.below(9) as f64 - 4.0).collect()

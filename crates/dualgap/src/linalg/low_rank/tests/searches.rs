@@ -1,8 +1,9 @@
 //! Truncated searches against full decompositions, and what they cost.
 
 use super::{by_rows, random, with_values};
-use dualgap::linalg::{Dense, LowRank, Random, Rows, Search, Singular, top_singular};
-use dualgap::linalg::{Operator, OuterSum};
+use crate::linalg::{
+    Dense, LowRank, Operator, OuterSum, Random, Rows, Search, Singular, top_singular,
+};
 use faer::Mat;
 
 fn search(matrix: &Mat<f64>, k: usize, warm: Option<&LowRank>) -> Singular {

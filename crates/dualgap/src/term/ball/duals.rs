@@ -1,10 +1,28 @@
 //! The ball's part of a dual value, against closed forms and full decompositions.
 
-use super::{by_rows, decomposed, dense, random, with_values};
-use dualgap::linalg::{Dense, Random, Search};
-use dualgap::term::ball::trace::{Known, Ranks, dual, threshold, top};
+use super::trace::{Known, Ranks, TraceDual, dual_until, threshold, top_until};
+use crate::Result;
+use crate::linalg::low_rank::tests::{by_rows, decomposed, dense, random, with_values};
+use crate::linalg::{Dense, LowRank, Random, Search};
 use faer::Mat;
 use proptest::prelude::*;
+
+/// A matrix that is known exactly.
+fn exactly<'a>(entries: &'a Dense<'a>) -> Known<'a> {
+    Known { entries, products: entries, error: 0.0 }
+}
+
+/// The ball's part of a dual value, by a search that is not halted.
+fn dual(
+    v: Known<'_>,
+    mu: f64,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+) -> Result<TraceDual> {
+    dual_until(v, mu, radius, ranks, warm, search, &|| false)
+}
 
 /// h by a full decomposition: the maximum over the values of a diagonal problem.
 fn exact(values: &[f64], mu: f64, radius: f64) -> f64 {
@@ -45,7 +63,7 @@ proptest! {
             let v = by_rows(matrix.as_ref());
             let v = Dense::new(rows, columns, &v);
             let ranks = Ranks { first: 2, ..Ranks::default() };
-            let found = dual(Known::exactly(&v), mu, radius, ranks, None, &Search::default()).unwrap();
+            let found = dual(exactly(&v), mu, radius, ranks, None, &Search::default()).unwrap();
             let h = exact(&values, mu, radius);
             prop_assert!(found.value.value - found.value.error <= -h + 1e-13 * h);
             prop_assert!(found.value.value >= -h * (1.0 + 1e-11), "{} for {}", found.value.value, -h);
@@ -59,7 +77,7 @@ proptest! {
         let matrix = random(12, 9, seed);
         let v = by_rows(matrix.as_ref());
         let ranks = Ranks { first: 1, most };
-        let found = dual(Known::exactly(&Dense::new(12, 9, &v)), mu, radius, ranks, None, &Search::default()).unwrap();
+        let found = dual(exactly(&Dense::new(12, 9, &v)), mu, radius, ranks, None, &Search::default()).unwrap();
         let value = |x: &Mat<f64>| {
             let inner: f64 = (0..9).map(|j| (0..12).map(|i| matrix[(i, j)] * x[(i, j)]).sum::<f64>()).sum();
             inner - mu / 2.0 * x.squared_norm_l2()
@@ -90,8 +108,7 @@ fn values_next_to_the_threshold_are_neither_lost_nor_invented() {
         let v = Dense::new(100, 80, &v);
         for first in [2, 3, 4, 5] {
             let ranks = Ranks { first, ..Ranks::default() };
-            let found =
-                dual(Known::exactly(&v), 0.5, 6.0, ranks, None, &Search::default()).unwrap();
+            let found = dual(exactly(&v), 0.5, 6.0, ranks, None, &Search::default()).unwrap();
             let h = exact(&values, 0.5, 6.0);
             assert!(found.value.value - found.value.error <= -h * (1.0 - 1e-13), "{delta} {first}");
             // Without a gap the search's tolerance counts once, not by its square.
@@ -108,20 +125,17 @@ fn values_next_to_the_threshold_are_neither_lost_nor_invented() {
 fn two_by_two_by_hand() {
     // (2 1; 1 2): values 3 and 1. μ = 1/2, r = 6: μr = 3, θ = 1/2, R = (5/2, 1/2), h = 6.5/1 + 6·1/2.
     let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-    let found =
-        dual(Known::exactly(&v), 0.5, 6.0, Ranks::default(), None, &Search::default()).unwrap();
+    let found = dual(exactly(&v), 0.5, 6.0, Ranks::default(), None, &Search::default()).unwrap();
     assert!((found.value.value + 9.5).abs() < 1e-12);
     assert!((found.top.threshold - 0.5).abs() < 1e-14);
     // A radius of 10 holds all of V/μ: h = ‖V‖²/(2μ) = 10.
-    let found =
-        dual(Known::exactly(&v), 0.5, 10.0, Ranks::default(), None, &Search::default()).unwrap();
+    let found = dual(exactly(&v), 0.5, 10.0, Ranks::default(), None, &Search::default()).unwrap();
     assert!((found.value.value + 10.0).abs() < 1e-12);
     // Nothing at all: h = 0.
     let zero = Dense::new(3, 2, &[0.0; 6]);
     for mu in [0.0, 1.0] {
         let found =
-            dual(Known::exactly(&zero), mu, 2.0, Ranks::default(), None, &Search::default())
-                .unwrap();
+            dual(exactly(&zero), mu, 2.0, Ranks::default(), None, &Search::default()).unwrap();
         assert!(found.value.value <= 0.0 && found.value.value > -1e-290);
     }
 }
@@ -130,7 +144,7 @@ fn two_by_two_by_hand() {
 fn what_is_not_known_of_v_costs_radius_times_its_norm() {
     let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
     let found = dual(
-        Known { error: 1e-3, ..Known::exactly(&v) },
+        Known { error: 1e-3, ..exactly(&v) },
         0.5,
         6.0,
         Ranks::default(),
@@ -148,14 +162,8 @@ fn a_capped_rank_is_sound_and_says_so() {
     let v = by_rows(matrix.as_ref());
     let v = Dense::new(60, 50, &v);
     let ranks = Ranks { first: 2, most: 4 };
-    let found = dual(
-        Known::exactly(&v),
-        1.0,
-        values.iter().sum::<f64>() / 2.0,
-        ranks,
-        None,
-        &Search::default(),
-    );
+    let found =
+        dual(exactly(&v), 1.0, values.iter().sum::<f64>() / 2.0, ranks, None, &Search::default());
     let found = found.unwrap();
     assert!(!found.top.complete && found.part.rank() <= 4);
     assert!(found.value.value <= -exact(&values, 1.0, values.iter().sum::<f64>() / 2.0));
@@ -177,7 +185,8 @@ fn the_projection_is_nearer_than_other_points_of_the_ball() {
     let matrix = random(30, 20, 4);
     let v = by_rows(matrix.as_ref());
     let ranks = Ranks { first: 3, ..Ranks::default() };
-    let found = top(&Dense::new(30, 20, &v), 1.5, ranks, None, &Search::default()).unwrap();
+    let v = Dense::new(30, 20, &v);
+    let found = top_until(&v, 1.5, ranks, None, &Search::default(), &|| false).unwrap();
     assert!(found.complete);
     let projected = dense(&found.beyond().within(1.5), 30, 20);
     let inner = |x: &Mat<f64>, y: &Mat<f64>| -> f64 {
@@ -197,8 +206,29 @@ fn numbers_that_are_none_or_overflow_are_refused() {
         let mut values = by_rows(random(40, 30, 1).as_ref());
         values[17] = bad;
         let v = Dense::new(40, 30, &values);
-        let found =
-            dual(Known::exactly(&v), 1e-3, 100.0, Ranks::default(), None, &Search::default());
+        let found = dual(exactly(&v), 1e-3, 100.0, Ranks::default(), None, &Search::default());
         assert!(found.is_err(), "{bad}");
+    }
+}
+
+// A search finds at most as many equal values as its block has vectors, and those that follow are below the threshold of
+// the values that it has found.
+#[test]
+fn all_of_many_equal_singular_values_are_found() {
+    // Five values on the diagonal, and nothing else: singular values in three clusters.
+    let mut values = vec![0.0; 200 * 200];
+    (0..200).for_each(|i| values[201 * i] = (i % 5) as f64 - 2.0);
+    let matrix = Dense::new(200, 200, &values);
+    for first in [1, 8, 22, 30, 60, 79, 80, 81, 200] {
+        let ranks = Ranks { first, ..Ranks::default() };
+        let search = Search::default();
+        let found = top_until(&matrix, 10.0, ranks, None, &search, &|| false).unwrap();
+        // 80 values of two: θ = 2 − 10/80.
+        assert!(found.complete && (found.threshold - 1.875).abs() < 1e-12, "{first}: {found:?}");
+        assert_eq!(found.beyond().rank(), 80, "{first}");
+        // The values found are the warm start of the next search.
+        let warm = found.found.with_values(&found.found.s()[..22.min(found.found.rank())]);
+        let again = top_until(&matrix, 10.0, ranks, Some(&warm), &search, &|| false).unwrap();
+        assert_eq!(again.beyond().rank(), 80, "{first}, from a warm start");
     }
 }

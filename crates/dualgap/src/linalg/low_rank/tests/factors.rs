@@ -1,7 +1,7 @@
 //! Matrices in factors: sums keep the matrix, norms are proven, and nothing trusts the factors.
 
 use super::{by_rows, decomposed, dense, orthonormal, random, with_values};
-use dualgap::linalg::{LowRank, Random, Row};
+use crate::linalg::{LowRank, Random, Row};
 use faer::Mat;
 use proptest::prelude::*;
 
