@@ -108,5 +108,6 @@ pub fn method_name(method: BallMethod) -> &'static str {
         BallMethod::Svrg => "projected stochastic variance reduced gradient (svrg)",
         BallMethod::Scgs => "stochastic conditional gradient sliding (scgs)",
         BallMethod::Storc => "stochastic variance-reduced conditional gradient sliding (storc)",
+        _ => "a method that this program has no words for",
     }
 }

@@ -82,6 +82,7 @@ impl BallSettings {
 /// The method: ours, the paper's, or a baseline to compare them with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BallMethod {
     /// What suits the ball and the data, with nothing to tune: in the l1 ball randomised ascent on the dual, in the
     /// simplex accelerated projected gradients, in the trace ball the same in blocks of examples, or with many outputs accelerated projected gradients with a truncated

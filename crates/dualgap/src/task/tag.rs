@@ -30,6 +30,7 @@ const WIDEST: usize = 1000;
 
 /// How sentences are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InputForm {
     /// A sentence a line, which is split into words.
     #[default]
@@ -42,6 +43,7 @@ pub enum InputForm {
 
 /// How labelled sentences are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutputForm {
     /// A token a line, its label last.
     #[default]

@@ -57,6 +57,7 @@ pub struct Conversion {
 
 /// What the features of a row become.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum FeatureMap {
     /// They stay as they are.
     Own,

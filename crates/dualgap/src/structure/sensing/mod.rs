@@ -29,6 +29,7 @@ use serde_json::json;
 /// What a row of the data measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Measurement {
     /// The inner product with a matrix, whose entries are the row.
     Matrices {
