@@ -147,6 +147,19 @@ def test_csr_blocks_weights_and_the_same_bits_again(client, examples, tmp_path):
     assert dualgap.load(tmp_path / "model").certify(X, y).dual == pytest.approx(first.certificate_.dual)
 
 
+def test_delayed_blocks_are_added_up_by_two_levels(client, examples):
+    X, y = examples
+    X = sp.csr_matrix(np.where(np.abs(X) > 1, X, 0))
+    # Tasks add eight parts each.
+    parts = [slice(k, k + 60) for k in range(0, 600, 60)]
+    block = dask.delayed(lambda rows, at: rows[at.start : at.stop])
+    blocks = [[block(column, part) for part in parts] for column in (X, y)]
+    keywords = {"loss": "logistic", "lam": 1e-2, "tolerance": 1e-3}
+    model = dualgap.dask.LinearClassifier(client=client, **keywords).fit(*blocks)
+    assert all(len(made["computing"]) == 10 for made in model.rounds_)
+    certified(model, dualgap.LinearClassifier(**keywords), X, y)
+
+
 def test_classes_and_numbers(client):
     random = np.random.default_rng(1)
     X = random.normal(size=(300, 6))
@@ -333,16 +346,35 @@ def test_another_client_goes_on_from_the_checkpoint_of_one_that_was_killed(clien
         dualgap.dask.LinearClassifier(client=client, **{**keywords, "lam": 1e-3}).fit(paths)
 
 
-def test_a_full_disk_costs_the_checkpoint_only(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "run", {}, ["print"])
-    checkpoint.write(1, [b"first"])
+@contextlib.contextmanager
+def full_disk():
+    """Files of this process cannot grow beyond a kilobyte."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.warns(RuntimeWarning, match="goes on without it"):
-            checkpoint.write(2, [bytes(100_000)])
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_run_goes_on_when_the_disk_is_full(client, examples, tmp_path, monkeypatch):
+    X, y = examples
+    # Every round is kept.
+    monkeypatch.setattr("dualgap.dask._rounds._KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("dualgap.dask._rounds._KEEP_SHARE", 0.0)
+    keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": 1e-4}
+    model = dualgap.dask.LinearClassifier(client=client, checkpoint=tmp_path / "run", **keywords)
+    with full_disk(), pytest.warns(RuntimeWarning, match="goes on without it"):
+        model.fit([X[:200], X[200:]], [y[:200], y[200:]])
+    assert model.stop_ == "gap_reached" and not list(tmp_path.iterdir())
+    certified(model, dualgap.LinearClassifier(**keywords), X, y)
+
+
+def test_a_full_disk_costs_the_checkpoint_only(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run", {}, ["print"])
+    checkpoint.write(1, [b"first"])
+    with full_disk(), pytest.warns(RuntimeWarning, match="goes on without it"):
+        checkpoint.write(2, [bytes(100_000)])
     assert Checkpoint(tmp_path / "run", {}, ["print"]).states == [b"first"]
     (tmp_path / "run").write_bytes(b"damaged")
     with pytest.raises(ValueError, match="remove"):

@@ -286,3 +286,20 @@ def test_what_an_oracle_raises_on_a_worker_is_raised(client):
 
     with pytest.raises(ZeroDivisionError, match="by nobody"):
         dualgap.dask.StructuredSVM(Broken(), client=client).fit([X[:3], X[3:]], [Y[:3], Y[3:]])
+
+
+def test_an_oracle_whose_class_a_worker_cannot_import_is_told(client, tmp_path, monkeypatch):
+    X, Y = signals(6)
+    kinds = tmp_path / "only_here.py"
+    kinds.write_text("class Oracle:\n    dim = 2\n\n    def features(self, x, y): ...\n\n    def loss(self, truth, y): ...\n\n    def decode(self, w, x, truth=None): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_here
+
+    with pytest.raises(RuntimeError, match="No module named 'only_here'.*install the module there too"):
+        dualgap.dask.StructuredSVM(only_here.Oracle(), client=client).fit([X[:3], X[3:]], [Y[:3], Y[3:]])
+    # So are inputs, and no worker is lost.
+    with pytest.raises(RuntimeError, match="No module named 'only_here'"):
+        dualgap.dask.StructuredSVM(interval()(), client=client).fit([[only_here.Oracle()] * 3, X[3:]], [Y[:3], Y[3:]])
+    assert len(client.scheduler_info()["workers"]) == 2
+    with pytest.raises(ValueError, match="not on files"):
+        dualgap.dask.StructuredSVM(interval()(), client=client).fit(["signals"])

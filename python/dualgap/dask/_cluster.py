@@ -17,7 +17,7 @@ from distributed.scheduler import KilledWorker, heartbeat_interval
 
 from .. import _dualgap
 from . import _shards
-from ._shards import Part, ShardLost
+from ._shards import Packed, Part, ShardLost
 
 #: How often the client looks whether all workers are there while it waits, in seconds.
 _LOOK = 0.5
@@ -59,7 +59,7 @@ class Cluster:
         self.examples: list[int] = []
         #: The fingerprint of each shard, as far as they are known.
         self.prints: dict[int, str] = {}
-        self.setup: dict[str, Any] = {}
+        self.setup = Packed.of({})
         #: The last known state of each shard.
         self.states: list[bytes | None] = [None] * len(blocks)
         #: How many shards were lost, and how many of them went on from a state.
@@ -107,9 +107,9 @@ class Cluster:
 
     def open(self, setup: dict[str, Any]) -> None:
         """Make shards of what was read."""
-        self.setup = setup
+        self.setup = Packed.of(setup)
         try:
-            self.prints = dict(enumerate(self.gather(_shards.open_shard, setup)))
+            self.prints = dict(enumerate(self.gather(_shards.open_packed, self.setup)))
         except Lost:
             self.recover()
         while len(self.prints) < len(self):
@@ -132,12 +132,13 @@ class Cluster:
         block, place = self.blocks[k], self.places[k]
         if isinstance(block, str):
             return self._submit(place, _shards.read, self.run, k, self.how, block)
-        # The parts of a block are computed where the shard will be.
-        parts = [
-            self.client.compute(part, workers=[place], allow_other_workers=False) if hasattr(part, "__dask_graph__") else part
-            for part in block
-        ]
-        return self._submit(place, _shards.read_parts, self.run, k, self.how, *parts)
+        return self._submit(place, _shards.read_parts, self.run, k, self.how, *(self._as_it_travels(part, place) for part in block))
+
+    def _as_it_travels(self, part: Any, place: str) -> Any:
+        """Return a part of a block as it travels: computed where the shard will be, or packed if it may have objects of any class."""
+        if hasattr(part, "__dask_graph__"):
+            return self.client.compute(part, workers=[place], allow_other_workers=False)
+        return Packed.of(part) if isinstance(part, (list, tuple)) else part
 
     def _submit(self, place: str, function: Callable[..., Any], *arguments: Any) -> Future:
         with warnings.catch_warnings():
@@ -313,7 +314,7 @@ class Cluster:
                 gone = sorted(missing)
                 self._read(gone)
                 places = [self.places[k] for k in gone]
-                opened = [self._submit(self.places[k], _shards.open_shard, self.run, k, self.setup) for k in gone]
+                opened = [self._submit(self.places[k], _shards.open_packed, self.run, k, self.setup) for k in gone]
                 for k, found in zip(gone, self._wait(opened, places), strict=True):
                     self._check_print(k, found)
                 stored = [(k, state) for k in gone if (state := self.states[k]) is not None]

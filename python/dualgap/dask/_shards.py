@@ -8,10 +8,13 @@ the rounds: they travel sparse if they are. A worker that has missed one raises 
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
+
+import cloudpickle
 
 from .. import _dualgap
 from . import _reading
@@ -30,6 +33,35 @@ class ShardLost(RuntimeError):
 
 class Behind(RuntimeError):
     """The position of the worker is not the one before this change."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What may be of a user's class, as bytes that its task unpickles.
+
+    Where a worker cannot import the class, the task then fails and says so. Dask unpickles arguments before there is a task, and a
+    failure ends the connection: the worker would count as lost, and so would the one that is tried next.
+
+    >>> from dualgap.dask._shards import Packed
+    >>> Packed.of({"oracle": 7}).unpacked()
+    {'oracle': 7}
+    """
+
+    pickled: bytes
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Pickle a value; classes of a script or a notebook travel with it."""
+        return cls(cloudpickle.dumps(value))
+
+    def unpacked(self) -> Any:
+        """Return the value."""
+        try:
+            return pickle.loads(self.pickled)  # noqa: S301 (of the client, which may run anything here)
+        except (ImportError, AttributeError) as error:
+            raise RuntimeError(
+                f"a worker cannot load what the run sends it ({error}): install the module there too, or define the class where `fit` is called"
+            ) from error
 
 
 @dataclass
@@ -74,8 +106,13 @@ def read(run: str, number: int, how: dict[str, Any], block: Any) -> dict[str, An
 
 
 def read_parts(run: str, number: int, how: dict[str, Any], *parts: Any) -> dict[str, Any]:
-    """Take a block whose parts were computed on their own."""
-    return read(run, number, how, parts)
+    """Take a block whose parts were computed on their own, or packed."""
+    return read(run, number, how, tuple(part.unpacked() if isinstance(part, Packed) else part for part in parts))
+
+
+def open_packed(run: str, number: int, setup: Packed) -> str:
+    """Open a shard by what has travelled."""
+    return open_shard(run, number, setup.unpacked())
 
 
 def open_shard(run: str, number: int, setup: dict[str, Any]) -> str:

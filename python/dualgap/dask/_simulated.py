@@ -150,7 +150,7 @@ class SimulatedCluster(Cluster):
         self._count()
         for k in self._gone:
             _shards.read(self.run, k, self.how, self.blocks[k])
-            _shards.open_shard(self.run, k, self.setup)
+            _shards.open_packed(self.run, k, self.setup)
             if self.states[k] is not None:
                 _shards.restore(self.run, k, cast(bytes, self.states[k]))
                 self.restored += 1

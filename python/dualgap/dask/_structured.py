@@ -39,6 +39,8 @@ class StructuredSVM(Distributed, dualgap.StructuredSVM):
         self : object
             The fitted estimator.
         """
+        if Y is None:
+            raise ValueError("an oracle is trained on blocks of inputs and of their outputs, and not on files: give X and Y")
         return self._fit_blocks(blocks_of(X, Y, sample_weight))
 
     def predict(self, X: Any) -> Any:
