@@ -34,10 +34,10 @@ pub struct Coordinates<'a, B: CurvedBlocks> {
     pub(super) gram: Gram,
     pub(super) walk: Walk,
     pub(super) best: Best<B::Point>,
-    /// The losses at the weights of `walk`, if they are known, ...
+    /// The losses at the weights of `walk`, if they are known.
     pub(super) local: Option<Local>,
-    /// ... and the largest slope of the losses along any weight at `walk.dual_at`, in units of σ.
-    pub(super) reach: Option<f64>,
+    /// The slopes of the losses along all weights after a step that began at zero, as the matrix of all weights has them.
+    pub(super) by_matrix: Option<Vec<f64>>,
 }
 
 /// What a run needs to resume.
@@ -50,7 +50,7 @@ pub struct State<P> {
 }
 
 /// What a state of this solver begins with.
-const MARK: u64 = 0x636f_6f72_6469_6e61;
+const MARK: u64 = 0x636f_6f72_6469_6e32;
 
 impl<P> State<P> {
     /// Whether this is a state of coordinate descent.
@@ -70,6 +70,8 @@ pub(super) struct Walk {
     pub(super) primal: f64,
     pub(super) dual: f64,
     pub(super) dual_at: Vec<f64>,
+    /// The largest slope of the losses along any weight there, in units of σ, if it is known.
+    pub(super) reach: Option<f64>,
     /// The weights that an extrapolation of the last step had.
     pub(super) extrapolated: Vec<(u32, f64)>,
     pub(super) damping: f64,
@@ -120,7 +122,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             best: certifier.start(blocks)?,
             gram: Gram::default(),
             local: None,
-            reach: None,
+            by_matrix: None,
             pool,
             blocks,
             certifier,
@@ -180,6 +182,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             && finite(&walk.w)
             && [0, self.data.predictions()].contains(&walk.dual_at.len())
             && finite(&walk.dual_at)
+            && walk.reach.is_none_or(|reach| reach.is_finite() && reach >= 0.0)
             && walk.set.as_ref().is_none_or(|set| weights(set) && set.is_sorted_by(|a, b| a < b))
             && weights(&walk.slots)
             && slots.len() == walk.slots.len()
@@ -262,13 +265,13 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
         } else {
             self.walk.dual_at.clone()
         };
-        let (k, mut reach) = (self.data.outputs(), self.reach.unwrap_or_default());
-        if self.certifier.is_scaled() && self.reach.is_none() {
+        let (k, mut reach) = (self.data.outputs(), self.walk.reach.unwrap_or_default());
+        if self.certifier.is_scaled() && self.walk.reach.is_none() {
             let local = Local::at(self.blocks, self.data.masses(), at.clone());
             let (slopes, _) = self.data.slopes(&local.slopes, &vec![false; self.data.dim()]);
             let pulls = slopes.iter().map(|&z| self.terms.pull(-z) / self.terms.sigma);
             reach = pulls.fold(0.0, f64::max);
-            self.reach = (!self.walk.dual_at.is_empty()).then_some(reach);
+            self.walk.reach = (!self.walk.dual_at.is_empty()).then_some(reach);
         }
         let Self { blocks, certifier, walk, best, pool, .. } = self;
         let iterate = parallel::install(pool, || {

@@ -4,12 +4,13 @@
 //! P(w) = ½ w'Hw − q'w + constant + λ/2‖w‖² + σ‖w‖₁,     H = X'DX
 //! ```
 //!
-//! H takes one pass over the rows, and steps with it take none. What the matrix rounds away the next step corrects, whose slopes
-//! are those of the predictions.
+//! H takes one pass over the rows, which gives the slopes at zero as well, and steps with it take none: a run that begins at zero knows the slopes
+//! where the first of them ends, to their rounding. What the matrix rounds away the next step corrects, whose slopes are those of the predictions.
 
 use super::gram;
+use super::local::Local;
 use super::terms::Terms;
-use crate::linalg::Rows;
+use crate::linalg::{Rows, UNIT_ROUNDOFF};
 #[cfg(feature = "low-rank")]
 use crate::methods::newton::Hessian;
 use crate::methods::newton::{CurvedBlocks, RowDesign, gram_in_products};
@@ -20,6 +21,10 @@ const WORTH: f64 = 20.0;
 /// The weights are at a minimum when a step gains at most this share of the best one of the first cycle.
 const SOLVED: f64 = 1e-14;
 
+/// How many times the rounding of a sum of terms with random signs the slopes of the matrix may be off. If it is more, a certificate
+/// takes another pass to find out.
+const LOOSE: f64 = 4.0;
+
 /// The rows, and H.
 pub struct Squares<'a> {
     rows: RowDesign<'a>,
@@ -27,6 +32,8 @@ pub struct Squares<'a> {
     /// N_j = √(Σ mass_i x_ij²).
     pub lengths: Vec<f64>,
     matrix: Vec<f64>,
+    /// The slopes of the losses along all weights where these are zero.
+    pub at_zero: Vec<f64>,
 }
 
 /// Whether the matrix of all weights pays: the model is exact, and there are few weights for the data.
@@ -44,9 +51,10 @@ impl<'a> Squares<'a> {
     /// Returns the matrix of these blocks, for which it [pays](pays).
     pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
         let (rows, d) = (RowDesign::new(blocks.inputs(), 1), blocks.inputs().width());
-        let matrix = matrix(blocks, &rows, &masses);
+        let start = Local::at(blocks, &masses, vec![0.0; masses.len()]);
+        let (matrix, at_zero) = matrix(blocks, &rows, &masses, &start.slopes);
         let length = |j: usize| (blocks.smoothness() * matrix[j * d + j]).sqrt();
-        Self { lengths: (0..d).map(length).collect(), rows, masses, matrix }
+        Self { lengths: (0..d).map(length).collect(), rows, masses, matrix, at_zero }
     }
 
     pub fn rows(&self) -> &'a Rows {
@@ -71,19 +79,33 @@ impl<'a> Squares<'a> {
         let all: Vec<u32> = (0..w.len() as u32).collect();
         gram::descend(&self.matrix, &all, slopes, w, terms, gram::Target::Share(SOLVED));
     }
+
+    /// Returns about how far the slopes at these weights may be off if they are those of the matrix: its entries are sums over all
+    /// examples, and so are the slopes at zero.
+    pub fn rounding(&self, w: &[f64], smoothness: f64) -> f64 {
+        let sizes: f64 = self.lengths.iter().zip(w).map(|(length, w)| length * w.abs()).sum();
+        let longest = self.lengths.iter().copied().fold(0.0, f64::max);
+        let of_sum = LOOSE * UNIT_ROUNDOFF * (self.masses.len() as f64).sqrt();
+        of_sum * longest * sizes / smoothness
+    }
 }
 
-/// Returns `X'DX`.
+/// Returns `X'DX` and `X's`.
 #[cfg(feature = "low-rank")]
-fn matrix<B: CurvedBlocks>(blocks: &B, design: &RowDesign<'_>, masses: &[f64]) -> Vec<f64> {
+fn matrix<B: CurvedBlocks>(
+    blocks: &B,
+    design: &RowDesign<'_>,
+    masses: &[f64],
+    s: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
     let curves = vec![1.0 / blocks.smoothness(); masses.len()];
-    let lower = Hessian { design, blocks, masses, curves: &curves }.of_one_output();
+    let (lower, slopes) = Hessian { design, blocks, masses, curves: &curves }.with_adjoint(s);
     let d = lower.nrows();
     let places = (0..d).flat_map(|p| (0..d).map(move |q| (p.max(q), p.min(q))));
-    places.map(|place| lower[place]).collect()
+    (places.map(|place| lower[place]).collect(), slopes)
 }
 
 #[cfg(not(feature = "low-rank"))]
-fn matrix<B: CurvedBlocks>(_: &B, _: &RowDesign<'_>, _: &[f64]) -> Vec<f64> {
-    Vec::new()
+fn matrix<B: CurvedBlocks>(_: &B, _: &RowDesign<'_>, _: &[f64], _: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    (Vec::new(), Vec::new())
 }

@@ -33,7 +33,13 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     /// Returns the losses at the current weights. Predictions are computed anew, so that they have the rounding of no step.
     fn here(&mut self) -> Local {
         let a = self.predict();
-        Local::at(self.blocks, self.data.masses(), a)
+        self.local(a)
+    }
+
+    /// Returns the losses at the predictions of the current weights.
+    fn local(&self, a: Vec<f64>) -> Local {
+        let along = self.data.known_slopes(&self.walk.w);
+        Local { along, ..Local::at(self.blocks, self.data.masses(), a) }
     }
 
     /// Improves P over the working set.
@@ -45,7 +51,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         // A run that resumes has counted these predictions as work before.
         let local = self.local.take().unwrap_or_else(|| {
             let (a, _) = self.data.predict(self.walk.w.iter().copied().enumerate());
-            Local::at(self.blocks, self.data.masses(), a)
+            self.local(a)
         });
         let Self { blocks, data, terms, walk, gram, same, .. } = self;
         let design = match data {
@@ -56,7 +62,10 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
                     along.resize(walk.w.len(), 0.0);
                     squares.add_slopes(&local.slopes, &mut along);
                 }
+                let first = walk.w.iter().all(|&w| w == 0.0);
                 squares.descend(&mut along, &mut walk.w, terms);
+                // Where this step does not end the run, the next one has the slopes of the predictions.
+                self.by_matrix = first.then_some(along);
                 return;
             }
         };
@@ -119,6 +128,12 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     fn appraise(&mut self) -> Result<()> {
         let local = self.here();
         let mut local = self.balance(local);
+        if let (Data::Rows(squares), Some(along), true) =
+            (&self.data, self.by_matrix.take(), local.along.is_empty())
+        {
+            local.off = squares.rounding(&self.walk.w, self.blocks.smoothness());
+            local.along = along;
+        }
         let primal = local.losses + self.terms.value(&self.walk.w);
         self.walk.primal = self.walk.primal.min(primal);
         let slopes = self.offer(&local)?;
@@ -132,7 +147,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         }
         let Self { data, terms, walk, .. } = self;
         walk.set = Some(working_set::choose(data, terms, &walk.w, &slopes, &walk.dropped));
-        local.along = slopes;
+        local.along = if local.off > 0.0 { Vec::new() } else { slopes };
         self.local = Some(local);
         Ok(())
     }
@@ -142,10 +157,14 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
     fn offer(&mut self, local: &Local) -> Result<Vec<f64>> {
         let s = &local.slopes;
         let Self { data, terms, walk, .. } = self;
-        let (slopes, touched) = data.slopes(s, &walk.dropped);
+        let (slopes, touched) = if local.along.is_empty() {
+            data.slopes(s, &walk.dropped)
+        } else {
+            (local.along.clone(), 0)
+        };
         walk.touched += touched;
         let kept = || (0..slopes.len()).filter(|&c| !walk.dropped[c] && !terms.is_free(c));
-        let largest = kept().map(|c| terms.pull(-slopes[c])).fold(0.0, f64::max);
+        let largest = kept().map(|c| terms.pull(-slopes[c])).fold(0.0, f64::max) + local.off;
         let (mut scale, mut penalty) = (1.0, 0.0);
         if terms.lambda > 0.0 {
             let above = |c: usize| (terms.pull(-slopes[c]) - terms.sigma).max(0.0).powi(2);
@@ -164,8 +183,8 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         if dual > walk.dual {
             walk.dual = dual;
             walk.dual_at.clone_from(&local.a);
-            let all = slopes.iter().map(|&z| self.terms.pull(-z)).fold(0.0, f64::max);
-            self.reach = matches!(self.data, Data::Rows(_)).then_some(all / self.terms.sigma);
+            let all = slopes.iter().map(|&z| self.terms.pull(-z)).fold(0.0, f64::max) + local.off;
+            walk.reach = matches!(self.data, Data::Rows(_)).then_some(all / self.terms.sigma);
         }
         let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };

@@ -6,7 +6,7 @@
 use super::blocks::CurvedBlocks;
 use super::cost::is_dense;
 use super::design::Design;
-use crate::linalg::kernels::add_scaled;
+use crate::linalg::kernels::{add_row, add_scaled};
 use crate::linalg::{Row, parallel};
 use dualgap_dense::{Mat, MatMut, MatRef, add_product, solve_positive};
 use multiversion::multiversion;
@@ -64,17 +64,34 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
 
     /// Returns the lower half of `Σ c_i x_i x_i'`.
     pub fn of_one_output(&self) -> Mat<f64> {
+        self.with_adjoint(&[]).0
+    }
+
+    /// Returns the lower half of `Σ c_i x_i x_i'` and, in the same pass over the rows, `Σ u_i x_i`, where u_i is zero if c_i is.
+    /// Without u there is no such sum.
+    pub fn with_adjoint(&self, u: &[f64]) -> (Mat<f64>, Vec<f64>) {
         let (rows, d) = (self.design.rows, self.design.rows.width());
         let weight = |i: usize| self.masses[i] * self.curves[i];
-        let columns = self.sum(d * d, 1, |range, sum| {
+        let wanted = !u.is_empty();
+        let size = if wanted { d * d + d } else { d * d };
+        let mut columns = self.sum(size, 1, |range, sums| {
+            let (sum, adjoint) = sums.split_at_mut(d * d);
             if !is_dense(rows, 1) {
                 let mut wide = Vec::new();
-                range.for_each(|i| add_pairs(rows.row(i).widened(&mut wide), weight(i), d, sum));
+                for i in range {
+                    let row = rows.row(i).widened(&mut wide);
+                    add_pairs(row, weight(i), d, sum);
+                    if wanted {
+                        add_row(row, u[i], adjoint);
+                    }
+                }
                 return;
             }
             let mut scaled = Vec::with_capacity(BLOCK.min(range.len()) * d);
+            let mut factors = Vec::new();
             for start in range.clone().step_by(BLOCK) {
                 scaled.clear();
+                factors.clear();
                 // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
                 for i in start..(start + BLOCK).min(range.end) {
                     let (root, at) = (weight(i).sqrt(), scaled.len());
@@ -86,11 +103,18 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                             row.for_each(|j, x| scaled[at + j] = root * x);
                         }
                     }
+                    if wanted && root > 0.0 {
+                        factors.push(u[i] / root);
+                    }
                 }
                 add_gram(&scaled, d, sum);
+                for (x, factor) in scaled.chunks_exact(d.max(1)).zip(&factors) {
+                    add_scaled(x, *factor, adjoint);
+                }
             }
         });
-        MatRef::from_column_major_slice(&columns, d, d).to_owned()
+        let adjoint = columns.split_off(d * d);
+        (MatRef::from_column_major_slice(&columns, d, d).to_owned(), adjoint)
     }
 
     /// Returns the lower half of the matrix of several outputs.
@@ -180,4 +204,51 @@ fn add_gram(z: &[f64], d: usize, gram: &mut [f64]) {
     let z = MatRef::from_row_major_slice(z, z.len() / d, d);
     let gram = MatMut::from_column_major_slice_mut(gram, d, d);
     dualgap_dense::add_gram(z, gram);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Rows;
+    use crate::structure::{Choice, LinearBlocks};
+    use crate::term::ScalarLoss;
+
+    #[test]
+    fn the_matrix_and_the_sum_of_rows_are_those_of_their_definitions() -> crate::Result<()> {
+        let count = 2 * BLOCK + 17;
+        for (every, dense) in [(1, true), (9, false)] {
+            let x = |i: usize, j: usize| match (i + 2 * j) % every {
+                0 => ((i * 7 + j * 5) % 11) as f64 - 4.5,
+                _ => 0.0,
+            };
+            let mut rows = Rows::sparse();
+            for i in 0..count {
+                let entries = (0..12).map(|j| (j, x(i, j as usize))).filter(|(_, x)| *x != 0.0);
+                rows.push_sparse(&entries.collect::<Vec<_>>());
+            }
+            rows.fit_width(12);
+            assert_eq!(is_dense(&rows, 1), dense);
+            let y = (0..count).map(|i| i as f64).collect();
+            let blocks = LinearBlocks::new(&rows, y, ScalarLoss::Squared, Choice::I)?;
+            // Every fifth example counts nothing.
+            let masses: Vec<f64> = (0..count).map(|i| (i % 5) as f64).collect();
+            let curves: Vec<f64> = (0..count).map(|i| 1.0 + (i % 3) as f64).collect();
+            let u: Vec<f64> = (0..count).map(|i| masses[i] * ((i % 7) as f64 - 3.0)).collect();
+            let design = Design::new(&rows, 1);
+            let hessian =
+                Hessian { design: &design, blocks: &blocks, masses: &masses, curves: &curves };
+            let (lower, adjoint) = hessian.with_adjoint(&u);
+            assert!(hessian.with_adjoint(&[]).1.is_empty());
+            for j in 0..12 {
+                let exact: f64 = (0..count).map(|i| u[i] * x(i, j)).sum();
+                assert!((adjoint[j] - exact).abs() < 1e-9, "{j}: {} {exact}", adjoint[j]);
+                for l in 0..=j {
+                    let of = |i: usize| masses[i] * curves[i] * x(i, j) * x(i, l);
+                    let exact: f64 = (0..count).map(of).sum();
+                    assert!((lower[(j, l)] - exact).abs() < 1e-8, "{j} {l}");
+                }
+            }
+        }
+        Ok(())
+    }
 }
