@@ -176,9 +176,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             penalty += free.bound * (scale * slopes[free.column]).abs();
         }
         let dual = self.dual_of(local, scale)? - penalty;
-        let each = s.chunks_exact(self.data.outputs()).zip(self.data.masses());
-        let squares = each.filter(|(_, mass)| **mass > 0.0).map(|(s, mass)| dot(s, s) / mass);
-        let size = squares.sum::<f64>().sqrt();
+        let size = self.size_of(s);
         let walk = &mut self.walk;
         if dual > walk.dual {
             walk.dual = dual;
@@ -190,6 +188,18 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };
         screening::drop(&sphere, &self.data, &self.terms, &walk.w, &mut walk.dropped);
         Ok(slopes)
+    }
+
+    /// Returns √(Σ ‖s_i‖²/mass_i).
+    fn size_of(&self, s: &[f64]) -> f64 {
+        let masses = self.data.masses();
+        let square = |(square, mass): (f64, &f64)| if *mass > 0.0 { square / mass } else { 0.0 };
+        let squares: f64 = match self.data.outputs() {
+            // A slice of one number takes longer to look at than to square.
+            1 => s.iter().map(|s| s * s).zip(masses).map(square).sum(),
+            k => s.chunks_exact(k).map(|s| dot(s, s)).zip(masses).map(square).sum(),
+        };
+        squares.sqrt()
     }
 
     /// Returns the dual value of the losses at the point −∇φ_i(a_i), scaled. Where it is not, Fenchel-Young is tight:

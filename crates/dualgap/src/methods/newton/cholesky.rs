@@ -108,8 +108,11 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                     }
                 }
                 add_gram(&scaled, d, sum);
-                for (x, factor) in scaled.chunks_exact(d.max(1)).zip(&factors) {
-                    add_scaled(x, *factor, adjoint);
+                if wanted && d > 0 {
+                    let x = MatRef::from_row_major_slice(&scaled, factors.len(), d);
+                    let u = MatRef::from_column_major_slice(&factors, factors.len(), 1);
+                    let adjoint = MatMut::from_column_major_slice_mut(adjoint, d, 1);
+                    add_product(adjoint, 1.0, x.transpose(), u);
                 }
             }
         });
