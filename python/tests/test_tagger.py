@@ -351,6 +351,17 @@ def test_chains_of_rows_have_marginals(tmp_path: Path) -> None:
         ChainSVM(lam=0.1).fit(X, y).predict_marginals(X)
 
 
+def test_rare_features_are_dropped_where_tokens_are_many() -> None:
+    few = SequenceTagger(passes=1).fit(TUPLES, CHUNKS)
+    assert few.model_.provenance["recipe"]["format"]["columns"]["min_count"] == 1
+    times = 1 + 20_000 // sum(len(part) for part in TUPLES)
+    sentences, chunks = [*TUPLES * times, [("hapax", "NN")]], [*CHUNKS * times, [CHUNKS[0][0]]]
+    many = SequenceTagger(passes=1).fit(sentences, chunks)
+    assert many.model_.provenance["recipe"]["format"]["columns"]["min_count"] == 2
+    assert "Uw0:hapax" not in many.features_
+    assert "Uw0:hapax" in SequenceTagger(passes=1, min_count=1).fit(sentences, chunks).features_
+
+
 @pytest.mark.skipif("DUALGAP_PROGRAM" not in os.environ, reason="DUALGAP_PROGRAM names no program to compare with")
 def test_the_program_and_python_read_the_models_of_each_other(file: Path, tmp_path: Path) -> None:
     def program(*words: Any) -> str:

@@ -163,7 +163,8 @@ pub fn column_recipe<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let recipe = match (preset, templates) {
-        (None | Some("standard"), None) => ColumnRecipe::default(),
+        // The file decides how often a feature has to occur, as it does for the program.
+        (None | Some("standard"), None) => ColumnRecipe { min_count: 0, ..ColumnRecipe::default() },
         (Some(preset), None) => ColumnRecipe::preset(preset).ok_or_else(|| {
             PyValueError::new_err(format!(
                 "`{preset}` is no set of features, no template and no file: give `standard`, `paper-conll2000`, \
