@@ -64,16 +64,16 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
 
     /// Returns the lower half of `Σ c_i x_i x_i'`.
     pub fn of_one_output(&self) -> Mat<f64> {
-        self.with_adjoint(&[]).0
+        self.with_adjoint(None).0
     }
 
     /// Returns the lower half of `Σ c_i x_i x_i'` and, in the same pass over the rows, `Σ u_i x_i`, where u_i is zero if c_i is.
     /// Without u there is no such sum.
-    pub fn with_adjoint(&self, u: &[f64]) -> (Mat<f64>, Vec<f64>) {
+    pub fn with_adjoint(&self, u: Option<&[f64]>) -> (Mat<f64>, Vec<f64>) {
         let (rows, d) = (self.design.rows, self.design.rows.width());
         let weight = |i: usize| self.masses[i] * self.curves[i];
-        let wanted = !u.is_empty();
-        let size = if wanted { d * d + d } else { d * d };
+        let term = |i: usize| u.map(|u| u[i]);
+        let size = if u.is_some() { d * d + d } else { d * d };
         let mut columns = self.sum(size, 1, |range, sums| {
             let (sum, adjoint) = sums.split_at_mut(d * d);
             if !is_dense(rows, 1) {
@@ -81,8 +81,8 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 for i in range {
                     let row = rows.row(i).widened(&mut wide);
                     add_pairs(row, weight(i), d, sum);
-                    if wanted {
-                        add_row(row, u[i], adjoint);
+                    if let Some(term) = term(i) {
+                        add_row(row, term, adjoint);
                     }
                 }
                 return;
@@ -103,12 +103,10 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                             row.for_each(|j, x| scaled[at + j] = root * x);
                         }
                     }
-                    if wanted && root > 0.0 {
-                        factors.push(u[i] / root);
-                    }
+                    factors.extend(term(i).filter(|_| root > 0.0).map(|term| term / root));
                 }
                 add_gram(&scaled, d, sum);
-                if wanted && d > 0 {
+                if u.is_some() && d > 0 {
                     let x = MatRef::from_row_major_slice(&scaled, factors.len(), d);
                     let u = MatRef::from_column_major_slice(&factors, factors.len(), 1);
                     let adjoint = MatMut::from_column_major_slice_mut(adjoint, d, 1);
@@ -240,8 +238,8 @@ mod tests {
             let design = Design::new(&rows, 1);
             let hessian =
                 Hessian { design: &design, blocks: &blocks, masses: &masses, curves: &curves };
-            let (lower, adjoint) = hessian.with_adjoint(&u);
-            assert!(hessian.with_adjoint(&[]).1.is_empty());
+            let (lower, adjoint) = hessian.with_adjoint(Some(&u));
+            assert!(hessian.with_adjoint(None).1.is_empty());
             for j in 0..12 {
                 let exact: f64 = (0..count).map(|i| u[i] * x(i, j)).sum();
                 assert!((adjoint[j] - exact).abs() < 1e-9, "{j}: {} {exact}", adjoint[j]);
