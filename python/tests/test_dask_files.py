@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
+from pathlib import Path
 
 import cloudpickle
 import numpy as np
@@ -17,7 +17,6 @@ import pytest
 import dualgap
 import dualgap.dask
 from dualgap import _dualgap
-from dualgap.dask import _pages
 from dualgap.dask.__main__ import main
 
 # Workers cannot import the tests.
@@ -130,8 +129,14 @@ def _resident(path):
     return sum(found)
 
 
+def _keepers():
+    """Return how many threads of this process keep its pages."""
+    names = [Path(f"/proc/self/task/{thread.id}/comm").read_text() for thread in psutil.Process().threads()]
+    return names.count("dualgap pages\n")
+
+
 @needs_program
-def test_pages_of_data_files_are_dropped_beyond_the_limit(tmp_path, monkeypatch):
+def test_pages_of_data_files_are_dropped_beyond_the_limit(tmp_path):
     random = np.random.default_rng(6)
     path = tmp_path / "a.svm"
     write(path, random.normal(size=(500, 200)), np.arange(500) % 2)
@@ -139,18 +144,29 @@ def test_pages_of_data_files_are_dropped_beyond_the_limit(tmp_path, monkeypatch)
     request = json.dumps({"structure": dualgap.LinearClassifier()._structure_settings(), "recipe": None})
     data, _ = _dualgap.Data.read("linear", mapped, request, purpose="shard")
     assert _resident(mapped) > mapped.stat().st_size / 2 and data.about()["mapped"]
-    monkeypatch.setattr(_pages, "_LEAST", 0)
-    monkeypatch.setattr(_pages, "_IDLE", 0.1)
-    keeper = threading.Thread(target=_pages._keep, args=(0.0,), daemon=True)
-    keeper.start()
+    _dualgap.keep_pages(1 << 50)
+    _dualgap.keep_pages(0)
     until = time.monotonic() + 60
     while _resident(mapped):
         assert time.monotonic() < until
+    assert _keepers() == 1
     # It is still there, and the same.
     assert data.fingerprint() == data.in_common(200, ["0", "1"], []).fingerprint()
-    del data
-    keeper.join(60)
-    assert not keeper.is_alive()
+
+
+def test_nothing_keeps_pages_when_no_file_is_mapped():
+    command = """
+import psutil, time
+from dualgap import _dualgap
+threads = psutil.Process().num_threads()
+for _ in range(2):
+    _dualgap.keep_pages(0, 0.01)
+    until = time.monotonic() + 60
+    while psutil.Process().num_threads() > threads:
+        assert time.monotonic() < until
+    assert _dualgap.mapped_bytes() == 0
+"""
+    subprocess.run([sys.executable, "-c", command], check=True)
 
 
 def text_of(sentences):

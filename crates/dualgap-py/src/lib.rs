@@ -20,6 +20,7 @@ mod figures;
 mod fit;
 mod model;
 mod oracle;
+mod pages;
 mod path;
 mod reading;
 mod rows;
@@ -48,6 +49,8 @@ mod _dualgap {
     #[pymodule_export]
     use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
+    use crate::pages::{keep_pages, mapped_bytes};
+    #[pymodule_export]
     use crate::reading::{column_recipe, read_libsvm, usual_min_count};
     #[pymodule_export]
     use crate::rows::Rows;
@@ -55,8 +58,6 @@ mod _dualgap {
     use crate::running::Flag;
     #[pymodule_export]
     use crate::shard::{Course, Position, Shard, Whole, add_parts, assemble};
-    #[pymodule_export]
-    use crate::shard_data::{mapped_bytes, release_pages};
 
     /// The version of the library.
     #[allow(non_upper_case_globals)] // Python's name

@@ -5,7 +5,7 @@ use crate::data::{Data, Held};
 use crate::errors::OrRaise;
 use crate::running::{dict, to_python};
 use dualgap::Result;
-use dualgap::data::{Alphabet, Classes, DataFile, Dictionary, PrintParts, Sequences, Targets};
+use dualgap::data::{Alphabet, Classes, Dictionary, PrintParts, Sequences, Targets};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -98,19 +98,6 @@ pub fn in_common(
         })
     });
     made.or_raise()?.map(Data).ok_or_else(other_kind)
-}
-
-/// Drop the pages of all mapped files from the memory of this process; return how many bytes are mapped. They are read again when
-/// they are touched.
-#[pyfunction]
-pub fn release_pages(py: Python<'_>) -> usize {
-    py.detach(DataFile::release_pages)
-}
-
-/// Return how many bytes of files this process has mapped.
-#[pyfunction]
-pub fn mapped_bytes() -> usize {
-    DataFile::mapped_bytes()
 }
 
 /// Return a shard's part of the fingerprint of all; see `PrintParts`.
