@@ -47,9 +47,9 @@ mod _dualgap {
     #[pymodule_export]
     use crate::oracle::check_oracle;
     #[pymodule_export]
-    use crate::path::{Reach, grid_path, path};
-    #[pymodule_export]
     use crate::pages::{keep_pages, mapped_bytes};
+    #[pymodule_export]
+    use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
     use crate::reading::{column_recipe, read_libsvm, usual_min_count};
     #[pymodule_export]

@@ -64,6 +64,7 @@ pub(crate) mod witness;
 pub(crate) use crate::run::Solution;
 pub use average::Average;
 pub(crate) use best::Best;
+pub(crate) use blocks::TOGETHER;
 pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, Quality, View};
 pub(crate) use compressed::{Pair, Pointed, train_compressed, train_inside};
 pub use engine::Engine;

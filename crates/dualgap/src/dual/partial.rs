@@ -29,7 +29,12 @@ impl Mean {
         self.magnitude += product_above(mass, term.value.abs());
     }
 
-    fn add_mean(&mut self, other: &Self) {
+    /// Adds many terms with their masses.
+    pub fn add_all(&mut self, values: &[f64], errors: &[f64], masses: &[f64]) {
+        self.magnitude += self.sum.add_products(values, errors, masses);
+    }
+
+    pub fn add_mean(&mut self, other: &Self) {
         self.sum.add_sum(&other.sum);
         self.magnitude += other.magnitude;
     }
@@ -63,6 +68,15 @@ impl SomeLosses {
         self.bounds.add(Measured { value: found.bound, error }, mass);
         self.certified &= found.bound < f64::INFINITY;
         self.basis = self.basis.weaker(found.basis);
+    }
+
+    /// Adds exact losses of many blocks.
+    pub fn add_all(&mut self, found: &[f64], errors: &[f64], masses: &[f64]) {
+        if let Some(values) = &mut self.values {
+            values.add_all(found, errors, masses);
+        }
+        self.bounds.add_all(found, errors, masses);
+        self.certified &= found.iter().all(|&found| found < f64::INFINITY);
     }
 
     pub fn add_losses(&mut self, other: &Self) {

@@ -7,7 +7,7 @@
 //! No link is needed here, so that searches and audits, which are most of a certificate, are compiled once for a kind of block.
 
 use super::partial::{Mean, SomeDual, SomeLosses};
-use super::{Audit, Blocks};
+use super::{Blocks, TOGETHER};
 use crate::Result;
 use crate::linalg::slices::{self, Terms};
 use crate::linalg::underflow::product_above;
@@ -25,9 +25,6 @@ const MOST_SEARCHES: usize = 1024;
 
 /// About as many blocks are enough to know the order of a sum over all.
 const SAMPLE: usize = 256;
-
-/// The blocks that are audited one after the other.
-const AUDITS: usize = 64;
 
 /// Blocks with their masses.
 #[derive(Debug)]
@@ -69,6 +66,9 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         let mut ranges: Vec<Range<usize>> = parallel::ranges(n, parts).collect();
         let parts = parallel::map_mut(&mut ranges, buffers, |(scratch, corner), _, range| {
             let mut some = SomeLosses::default();
+            if take.is_none() && self.exact_losses(range.clone(), w, off, &mut some) {
+                return Ok(some);
+            }
             for i in range.clone() {
                 let (found, error) = match take {
                     Some(_) => {
@@ -89,6 +89,26 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         })?;
         parts.iter().for_each(|some| all.add_losses(some));
         Ok(all)
+    }
+
+    /// Adds the losses of these blocks, if they are computed several at once; returns whether they are.
+    fn exact_losses(
+        &self,
+        range: Range<usize>,
+        w: &[f64],
+        off: f64,
+        some: &mut SomeLosses,
+    ) -> bool {
+        let mut found = [[0.0; TOGETHER]; 2];
+        for first in range.clone().step_by(TOGETHER) {
+            let count = TOGETHER.min(range.end - first);
+            let [values, errors] = found.each_mut().map(|numbers| &mut numbers[..count]);
+            if !self.blocks.exact_losses(first, w, off, [values, errors]) {
+                return false;
+            }
+            some.add_all(values, errors, &self.masses[first..first + count]);
+        }
+        true
     }
 
     /// Returns v at these points, by a compensated sum.
@@ -129,16 +149,17 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     /// [`dual_of`](Self::dual_of) all blocks, to the last bit, on all threads: audits come in parts, and v in
     /// [slices](slices::sum).
     fn dual_in_slices(&self, points: &[B::Point]) -> Result<SomeDual> {
-        let n = points.len();
-        let parts = parallel::map_ranges(n, n.div_ceil(AUDITS), |range| {
-            let mut scratch = self.blocks.scratch();
-            range.map(|i| self.blocks.audit(i, &points[i], &mut scratch)).collect()
-        })?;
+        let runs: Vec<&[B::Point]> = points.chunks(TOGETHER).collect();
+        let parts = parallel::map(
+            runs.len(),
+            || self.blocks.scratch(),
+            |scratch, k| {
+                let mut sums = DualSums::default();
+                sums.audit(self, k * TOGETHER, runs[k], scratch).map(|()| sums)
+            },
+        )?;
         let mut sums = DualSums::default();
-        let audits: Vec<Vec<Audit>> = parts;
-        for (i, audit) in audits.iter().flatten().enumerate() {
-            sums.add(audit, self.masses[i], self.scales[i]);
-        }
+        parts.iter().for_each(|part| sums.add(part));
         Ok(sums.with(self.image(points)))
     }
 
@@ -169,12 +190,17 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     ) -> Result<SomeDual> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
-        let mut sums = DualSums::default();
-        for (i, at) in range.zip(points) {
-            let at = at.borrow();
-            let audit = self.blocks.audit(i, at, &mut scratch)?;
-            sums.add(&audit, self.masses[i], self.scales[i]);
-            self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
+        let (mut sums, mut run) = (DualSums::default(), Vec::with_capacity(TOGETHER));
+        let mut points = points.fuse();
+        for first in range.step_by(TOGETHER) {
+            run.clear();
+            run.extend(points.by_ref().take(TOGETHER));
+            let mut part = DualSums::default();
+            part.audit(self, first, &run, &mut scratch)?;
+            sums.add(&part);
+            for (i, at) in (first..).zip(&run) {
+                self.blocks.add(i, at.borrow(), self.scales[i], &mut v, &mut scratch);
+            }
         }
         Ok(sums.with(v))
     }
@@ -205,10 +231,32 @@ struct DualSums {
 }
 
 impl DualSums {
-    fn add(&mut self, audit: &Audit, mass: f64, scale: f64) {
-        self.mean.add(audit.dual, mass);
-        self.reach += product_above(scale, audit.reach);
-        self.spans += audit.span + audit.reach;
+    /// Audits up to [`TOGETHER`] neighbouring blocks, of which this is the first.
+    fn audit<B: Blocks, P: Borrow<B::Point>>(
+        &mut self,
+        weighed: &Weighed<'_, B>,
+        first: usize,
+        points: &[P],
+        scratch: &mut B::Scratch,
+    ) -> Result<()> {
+        let mut found = [[0.0; TOGETHER]; 4];
+        let [values, errors, reaches, spans] =
+            found.each_mut().map(|numbers| &mut numbers[..points.len()]);
+        let out = [&mut *values, &mut *errors, &mut *reaches, &mut *spans];
+        weighed.blocks.audits(first, points, out, scratch)?;
+        let blocks = first..first + points.len();
+        self.mean.add_all(values, errors, &weighed.masses[blocks.clone()]);
+        for ((reach, span), scale) in reaches.iter().zip(spans).zip(&weighed.scales[blocks]) {
+            self.reach += product_above(*scale, *reach);
+            self.spans += *span + reach;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.mean.add_mean(&other.mean);
+        self.reach += other.reach;
+        self.spans += other.spans;
     }
 
     fn with(self, v: CompensatedVec) -> SomeDual {

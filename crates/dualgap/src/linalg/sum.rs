@@ -99,6 +99,26 @@ impl Sum {
         self.error += term.error;
     }
 
+    /// Adds the products of measured numbers with nonnegative factors, as [`add_measured`](Self::add_measured) adds what
+    /// [`Measured::scaled`] returns, several at once. Returns the sum of the sizes of the products, or more.
+    pub(crate) fn add_products(&mut self, values: &[f64], errors: &[f64], factors: &[f64]) -> f64 {
+        let Lanes { high, low, sizes, errors: carried } = products(values, errors, factors);
+        if sizes == 0.0 && values.iter().chain(errors).all(|&x| x == 0.0) {
+            self.terms += values.len() as f64;
+            return 0.0;
+        }
+        for lane in 0..LANES {
+            two_sum(&mut self.high, &mut self.low, high[lane]);
+            self.low += low[lane];
+        }
+        // One product for what all of these lose by underflow, instead of a small number for each.
+        let vanished = vanished(4 * values.len());
+        self.magnitude += sizes;
+        self.terms += (values.len() + 2 * LANES) as f64;
+        self.error += (carried + sizes * UNIT_ROUNDOFF) * 1.000_001 + vanished;
+        sizes * (1.0 + 2.0 * f64::EPSILON) + vanished
+    }
+
     /// Adds the terms of another sum.
     pub fn add_sum(&mut self, other: &Self) {
         two_sum(&mut self.high, &mut self.low, other.high);
@@ -129,6 +149,42 @@ impl FromIterator<f64> for Sum {
         terms.into_iter().for_each(|term| sum.add(term));
         sum
     }
+}
+
+/// Sums are split into so many, of which no addition waits for that of another.
+const LANES: usize = 8;
+
+/// Sums of products, compensated and in lanes, with the sizes of their terms and the errors of the first factors times the second.
+struct Lanes {
+    high: [f64; LANES],
+    low: [f64; LANES],
+    sizes: f64,
+    errors: f64,
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn products(values: &[f64], errors: &[f64], factors: &[f64]) -> Lanes {
+    let (mut high, mut low) = ([0.0; LANES], [0.0; LANES]);
+    let (mut sizes, mut carried) = ([0.0; LANES], [0.0; LANES]);
+    let (values, last_values) = values.as_chunks::<LANES>();
+    let (errors, last_errors) = errors.as_chunks::<LANES>();
+    let (factors, last_factors) = factors.as_chunks::<LANES>();
+    for ((values, errors), factors) in values.iter().zip(errors).zip(factors) {
+        for lane in 0..LANES {
+            let term = values[lane] * factors[lane];
+            two_sum(&mut high[lane], &mut low[lane], term);
+            sizes[lane] += term.abs();
+            carried[lane] += errors[lane] * factors[lane];
+        }
+    }
+    let last = last_values.iter().zip(last_errors).zip(last_factors);
+    for (lane, ((value, error), factor)) in last.enumerate() {
+        let term = value * factor;
+        two_sum(&mut high[lane], &mut low[lane], term);
+        sizes[lane] += term.abs();
+        carried[lane] += error * factor;
+    }
+    Lanes { high, low, sizes: sizes.iter().sum(), errors: carried.iter().sum() }
 }
 
 /// Adds a term so that `high + low` is the running sum: `low` collects exactly what `high` rounds away, in Knuth's
@@ -204,6 +260,42 @@ mod tests {
             prop_assert!((norm.value - exact as f64).abs() <= norm.error);
             prop_assert!(norm.error <= 1e-15 * norm.value);
         }
+    }
+
+    proptest! {
+        // The reference: integers times powers of two are summed exactly in 128 bits; their errors and the factors as well.
+        #[test]
+        fn products_in_lanes_are_within_their_bound(
+            terms in prop::collection::vec((-1_000_000_i64..1_000_000, 0_i64..1000, 0_i64..1_000_000, 0_u32..30), 0..60),
+        ) {
+            let shifted = |e: u32| f64::from(e).exp2();
+            let values: Vec<f64> = terms.iter().map(|t| t.0 as f64 * shifted(t.3)).collect();
+            let errors: Vec<f64> = terms.iter().map(|t| t.1 as f64 * 1e-9).collect();
+            let factors: Vec<f64> = terms.iter().map(|t| t.2 as f64).collect();
+            let exact: i128 = terms.iter().map(|t| (i128::from(t.0) * i128::from(t.2)) << t.3).sum();
+            let carried: f64 = terms.iter().map(|t| t.1 as f64 * 1e-9 * t.2 as f64).sum();
+            let sizes: f64 = values.iter().zip(&factors).map(|(value, factor)| (value * factor).abs()).sum();
+            let mut sum = Sum::default();
+            let size = sum.add_products(&values, &errors, &factors);
+            let total = sum.total();
+            let off = (total.value - exact as f64).abs() - exact.unsigned_abs() as f64 * UNIT_ROUNDOFF;
+            prop_assert!(off + carried * (1.0 - 1e-12) <= total.error);
+            prop_assert!(total.error <= carried * 1.001 + sizes * 1e-12 + 1e-300);
+            prop_assert!(size >= sizes * (1.0 - 1e-14) && size <= sizes * 1.001 + 1e-300);
+        }
+    }
+
+    #[test]
+    fn products_that_vanish_are_counted_and_zeros_are_exact() {
+        let of = |value: f64, error: f64, factor: f64| {
+            let mut sum = Sum::default();
+            let size = sum.add_products(&[value; 9], &[error; 9], &[factor; 9]);
+            (sum.total(), size)
+        };
+        let (total, size) = of(1e-200, 0.0, 1e-200);
+        assert!(total.error > 0.0 && size > 0.0);
+        assert!(of(0.0, 1e-200, 1e-200).0.error > 0.0);
+        assert_eq!(of(0.0, 0.0, 0.5), (Measured::default(), 0.0));
     }
 
     // The bound includes what vanished, even if it is multiplied afterwards; zeros are exact.

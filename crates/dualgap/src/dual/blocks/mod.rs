@@ -5,6 +5,7 @@
 
 mod values;
 
+pub(crate) use values::TOGETHER;
 pub use values::{Audit, Found, Quality, View};
 
 use super::intercept::Intercept;
@@ -13,6 +14,7 @@ use super::visit::Visits;
 use super::{ActiveSet, FreeIntercept, Sweep};
 use crate::Result;
 use crate::linalg::Accumulate;
+use std::borrow::Borrow;
 
 /// The blocks of a dual problem: a point for each, its best corner, a step and an audit. Solvers work with this trait;
 /// users write an oracle or a loss, and an adapter makes blocks of it. What only some blocks can do has traits of its
@@ -302,6 +304,35 @@ pub trait Blocks: Sized + Sync {
 
     /// Proves the point feasible and evaluates its dual term from scratch, without trust in any running value.
     fn audit(&self, i: usize, at: &Self::Point, scratch: &mut Self::Scratch) -> Result<Audit>;
+
+    /// Audits neighbouring blocks, of which this is the first: writes the values of their terms of the dual, the errors of
+    /// these, reaches and spans. Every slice has a place for each point, of which there are at most 64.
+    fn audits<P: Borrow<Self::Point>>(
+        &self,
+        first: usize,
+        points: &[P],
+        [values, errors, reaches, spans]: [&mut [f64]; 4],
+        scratch: &mut Self::Scratch,
+    ) -> Result<()> {
+        for (k, at) in points.iter().enumerate() {
+            let Audit { dual, reach, span } = self.audit(first + k, at.borrow(), scratch)?;
+            (values[k], errors[k], reaches[k], spans[k]) = (dual.value, dual.error, reach, span);
+        }
+        Ok(())
+    }
+
+    /// Writes the largest losses of at most 64 neighbouring blocks, of which this is the first, at weights that may each be off by so much, and
+    /// bounds on how much less they may be than the exact ones. Returns false if several blocks are not searched at once, if the
+    /// largest are not always found, or if a point may [refute](Self::challenge) what was found.
+    fn exact_losses(
+        &self,
+        _first: usize,
+        _w: &[f64],
+        _off: f64,
+        [_values, _errors]: [&mut [f64]; 2],
+    ) -> bool {
+        false
+    }
 
     /// Returns a bound on how much rounding can make [`best_corner`](Self::best_corner) understate the largest loss at
     /// these weights, none of which is larger in magnitude than `largest_weight`.

@@ -97,3 +97,6 @@ pub struct Audit {
     /// each product, what multiplies it afterwards.
     pub span: f64,
 }
+
+/// At most so many blocks have their losses or audits computed at once: their numbers stay in the first cache.
+pub(crate) const TOGETHER: usize = 64;

@@ -17,7 +17,7 @@ use super::balance::{balance, root_of_rising};
 use crate::dual::Pace;
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{
-    Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, View, no_number,
+    Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, TOGETHER, View, no_number,
 };
 use crate::linalg::kernels::{add_row, score};
 use crate::linalg::underflow::{product_above, root_above};
@@ -26,6 +26,7 @@ use crate::methods::newton::CurvedBlocks;
 use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::sync::OnceLock;
 
 /// Losses are computed so many entries at a time, and as many examples at most: putting their sums together takes about as long
@@ -456,31 +457,52 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         parallel::parts(self.rows.stored() as f64, self.rows.width())
     }
 
+    fn audit(&self, i: usize, at: &f64, scratch: &mut LinearScratch) -> Result<Audit> {
+        let mut found = [[0.0]; 4];
+        self.audits(i, &[at], found.each_mut().map(|number| &mut number[..]), scratch)?;
+        let [[value], [error], [reach], [span]] = found;
+        Ok(Audit { dual: Measured { value, error }, reach, span })
+    }
+
     /// A mean of feasible numbers can miss the interval by rounding; the audit then uses the nearest feasible number.
-    fn audit(&self, i: usize, at: &f64, _: &mut LinearScratch) -> Result<Audit> {
-        let (low, high) = self.loss.domain(self.targets[i]);
-        let near = at.clamp(low, high);
-        let off = (at - near).abs();
-        if !at.is_finite() || off > DEFECT {
-            let message = format!("its dual variable is {at}, and it lies within {low} to {high}");
-            return Err(Error::Witness { example: i, message });
+    fn audits<P: Borrow<f64>>(
+        &self,
+        first: usize,
+        points: &[P],
+        [values, errors, reaches, spans]: [&mut [f64]; 4],
+        _: &mut LinearScratch,
+    ) -> Result<()> {
+        let (mut alphas, mut near) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+        let (alphas, near) = (&mut alphas[..points.len()], &mut near[..points.len()]);
+        alphas.iter_mut().zip(points).for_each(|(alpha, at)| *alpha = *at.borrow());
+        let targets = &self.targets[first..first + points.len()];
+        self.loss.nearest_feasible(alphas, targets, near);
+        for (k, (alpha, near)) in alphas.iter().zip(&*near).enumerate() {
+            if !alpha.is_finite() || (alpha - near).abs() > DEFECT {
+                let (low, high) = self.loss.domain(targets[k]);
+                let message =
+                    format!("its dual variable is {alpha}, and it lies within {low} to {high}");
+                return Err(Error::Witness { example: first + k, message });
+            }
         }
-        let conjugate = self.loss.conjugate(near, self.targets[i]);
-        let dual = Measured { value: -conjugate.value, error: conjugate.error };
-        if *at == 0.0 && off == 0.0 {
-            return Ok(Audit { dual, reach: 0.0, span: 0.0 });
+        self.loss.conjugates(near, targets, [&mut *values, errors]);
+        values.iter_mut().for_each(|value| *value = -*value);
+        for (k, (alpha, near)) in alphas.iter().zip(near).enumerate() {
+            let (i, off) = (first + k, (alpha - *near).abs());
+            if *alpha == 0.0 && off == 0.0 {
+                (reaches[k], spans[k]) = (0.0, 0.0);
+                continue;
+            }
+            let stored = self.rows.row(i).stored();
+            let length = root_above(self.euclidean.of[i], stored);
+            // Rounding of mass/λ, of its product with α, and of that with the entry; two of these products can underflow.
+            let rounding = product_above(alpha.abs(), gamma(6));
+            reaches[k] = product_above(length, off + rounding) * (1.0 + 1e-9);
+            // The root of the number of entries would do; it takes longer than all the rest.
+            let span = length * (1.0 + alpha.abs()) + stored as f64;
+            spans[k] = if *alpha == 0.0 { 0.0 } else { span };
         }
-        let stored = self.rows.row(i).stored();
-        let length = root_above(self.euclidean.of[i], stored);
-        // Rounding of mass/λ, of its product with α, and of that with the entry; two of these products can underflow.
-        let rounding = product_above(at.abs(), gamma(6));
-        // The root of the number of entries would do; it takes longer than all the rest.
-        let span = length * (1.0 + at.abs()) + stored as f64;
-        Ok(Audit {
-            dual,
-            reach: product_above(length, off + rounding) * (1.0 + 1e-9),
-            span: if *at == 0.0 { 0.0 } else { span },
-        })
+        Ok(())
     }
 
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
@@ -488,33 +510,25 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     fn rounding_near(&self, i: usize, w: &[f64], _: f64, off: f64) -> f64 {
-        self.loss_near(i, w, off).error
+        let (mut value, mut error) = ([0.0], [0.0]);
+        self.exact_losses(i, w, off, [&mut value, &mut error]);
+        error[0]
     }
 
-    fn largest_loss(
-        &self,
-        i: usize,
-        w: &[f64],
-        (_, off): (f64, f64),
-        _: &mut f64,
-        _: &mut LinearScratch,
-    ) -> Result<(Found, f64)> {
-        let Measured { value, error } = self.loss_near(i, w, off);
-        Ok((Found::exact(value), error))
-    }
-}
-
-impl<L: Loss> LinearBlocks<'_, L> {
-    /// Returns the loss at weights of which each may be off by this much, with a bound on its rounding.
-    fn loss_near(&self, i: usize, w: &[f64], off: f64) -> Measured {
-        let (row, y) = (self.rows.row(i), self.targets[i]);
-        let (a, magnitude) = sized_score(row, w);
-        let carried = if off == 0.0 { 0.0 } else { product_above(row.norm1(), off) * (1.0 + 1e-9) };
-        let off = gamma(row.stored() + 8) * magnitude + carried;
-        // The prediction's rounding times the steepest slope, and that of the loss itself.
-        let steepness = self.loss.steepness(a.abs() + off, y);
-        let Measured { value, error } = self.loss.value(a, y);
-        Measured { value, error: (product_above(steepness, off) + error) * (1.0 + 1e-9) }
+    fn exact_losses(&self, first: usize, w: &[f64], off: f64, out: [&mut [f64]; 2]) -> bool {
+        let (mut a, mut offs) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+        let count = out[0].len();
+        for (i, (a, a_off)) in (first..).zip(a.iter_mut().zip(&mut offs)).take(count) {
+            let row = self.rows.row(i);
+            let size;
+            (*a, size) = sized_score(row, w);
+            let carried =
+                if off == 0.0 { 0.0 } else { product_above(row.norm1(), off) * (1.0 + 1e-9) };
+            *a_off = gamma(row.stored() + 8) * size + carried;
+        }
+        let targets = &self.targets[first..first + count];
+        self.loss.values_near(&a[..count], &offs[..count], targets, out);
+        true
     }
 }
 

@@ -6,8 +6,8 @@
 //! ```
 
 use super::{Loss, ZERO, summed};
-use crate::linalg::Measured;
 use crate::linalg::elementary::{exp_of_negative, ln, ln_1p_of_share};
+use crate::linalg::{Measured, UNIT_ROUNDOFF};
 use multiversion::multiversion;
 
 /// `log(1 + e^{−ya})`.
@@ -122,6 +122,51 @@ impl Loss for Logistic {
 
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
+    }
+
+    fn values_near(&self, a: &[f64], off: &[f64], y: &[f64], out: [&mut [f64]; 2]) {
+        values_near(a, off, y, out);
+    }
+
+    fn conjugates(&self, alpha: &[f64], y: &[f64], out: [&mut [f64]; 2]) {
+        conjugates(alpha, y, out);
+    }
+}
+
+/// A loss and a conjugate are off by at most this share of their terms: 6u are those of the exponential, 16u of a logarithm with its
+/// argument, and a few of products and sums.
+const OFF: f64 = 64.0 * UNIT_ROUNDOFF;
+
+/// What is lost where an exponential, or the argument of a logarithm, is not a normal number.
+const LOST: f64 = 64.0 * f64::MIN_POSITIVE;
+
+/// The loss is `max(0, −m) + log(1 + e^{−|m|})`. It changes by no more than the prediction.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn values_near(a: &[f64], off: &[f64], y: &[f64], [values, errors]: [&mut [f64]; 2]) {
+    let out = values.iter_mut().zip(errors);
+    for (((&a, &off), &y), (value, error)) in a.iter().zip(off).zip(y).zip(out) {
+        let m = y * a;
+        let short = if m < 0.0 { -m } else { 0.0 };
+        *value = short + ln_1p_of_share(exp_of_negative(-m.abs()));
+        *error = (off + *value * OFF + LOST) * (1.0 + 1e-9);
+    }
+}
+
+/// With s the smaller one of β and 1 − β, and l the other, the conjugate is `s log s + l log l`, and `log l = −log(1 + s/l)`.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn conjugates(alpha: &[f64], y: &[f64], [values, errors]: [&mut [f64]; 2]) {
+    let out = values.iter_mut().zip(errors);
+    for ((&alpha, &y), (value, error)) in alpha.iter().zip(y).zip(out) {
+        let beta = y * alpha;
+        // Exact where it is used: the difference of neighbours.
+        let rest = 1.0 - beta;
+        let s = if beta <= 0.5 { beta } else { rest };
+        let l = if beta <= 0.5 { rest } else { beta };
+        let normal = if s > f64::MIN_POSITIVE { s } else { f64::MIN_POSITIVE };
+        let (of_s, of_l) = (s * ln(normal), l * ln_1p_of_share(s / l));
+        // Zero and one are exact.
+        (*value, *error) =
+            if s > 0.0 { (of_s - of_l, (of_l - of_s) * OFF + LOST) } else { (0.0, 0.0) };
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) use softmax::distribution as softmax;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
+use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, UNDERFLOW, UNIT_ROUNDOFF};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,34 @@ pub trait Loss: Clone + Send + Sync {
         for ((value, &a), &y) in values.iter_mut().zip(a).zip(y) {
             let (low, high) = self.domain(y);
             *value = self.conjugate((scale * self.corner(a, y)).clamp(low, high), y).value;
+        }
+    }
+
+    /// Writes φ(a) for many predictions, each of which may be off by so much, and bounds on their distance from the losses of the
+    /// exact predictions. The slices are of one length.
+    fn values_near(&self, a: &[f64], off: &[f64], y: &[f64], [values, errors]: [&mut [f64]; 2]) {
+        let out = values.iter_mut().zip(errors);
+        for (((&a, &off), &y), (value, error)) in a.iter().zip(off).zip(y).zip(out) {
+            let found = self.value(a, y);
+            // The prediction's rounding times the steepest slope, and that of the loss itself.
+            let carried = product_above(self.steepness(a.abs() + off, y), off);
+            (*value, *error) = (found.value, (carried + found.error) * (1.0 + 1e-9));
+        }
+    }
+
+    /// Writes the nearest α of the domain for many numbers. The slices are of one length.
+    fn nearest_feasible(&self, alpha: &[f64], y: &[f64], near: &mut [f64]) {
+        for ((near, alpha), &y) in near.iter_mut().zip(alpha).zip(y) {
+            let (low, high) = self.domain(y);
+            *near = alpha.clamp(low, high);
+        }
+    }
+
+    /// Writes φ*(−α) for many α in the domain, and bounds on their rounding. The slices are of one length.
+    fn conjugates(&self, alpha: &[f64], y: &[f64], [values, errors]: [&mut [f64]; 2]) {
+        let out = values.iter_mut().zip(errors);
+        for ((&alpha, &y), (value, error)) in alpha.iter().zip(y).zip(out) {
+            Measured { value: *value, error: *error } = self.conjugate(alpha, y);
         }
     }
 
@@ -259,6 +288,18 @@ impl Loss for ScalarLoss {
 
     fn scaled_conjugates(&self, scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
         of!(self, loss => loss.scaled_conjugates(scale, a, y, values));
+    }
+
+    fn values_near(&self, a: &[f64], off: &[f64], y: &[f64], out: [&mut [f64]; 2]) {
+        of!(self, loss => loss.values_near(a, off, y, out));
+    }
+
+    fn nearest_feasible(&self, alpha: &[f64], y: &[f64], near: &mut [f64]) {
+        of!(self, loss => loss.nearest_feasible(alpha, y, near));
+    }
+
+    fn conjugates(&self, alpha: &[f64], y: &[f64], out: [&mut [f64]; 2]) {
+        of!(self, loss => loss.conjugates(alpha, y, out));
     }
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {

@@ -83,6 +83,42 @@ proptest! {
         }
     }
 
+    // The bounds hold for the loss of any prediction that is so near, and are not much larger than they have to be.
+    #[test]
+    fn values_and_conjugates_of_many_are_within_their_bounds(
+        targets in prop::collection::vec(-2.0..2.0_f64, 37),
+        a in prop::collection::vec(prop_oneof![-40.0..40.0_f64, -1.0..1.0_f64, Just(0.0), Just(-720.0), Just(720.0)], 37),
+        off in prop_oneof![Just(0.0), 1e-12..1e-2_f64],
+        shares in prop::collection::vec(prop_oneof![0.0..=1.0_f64, Just(0.0), Just(1.0), Just(1e-310), Just(1e-20), Just(1.0 - 1e-15)], 37),
+        shift in -1.0..=1.0_f64,
+    ) {
+        for loss in LOSSES {
+            let (y, alpha): (Vec<f64>, Vec<f64>) =
+                targets.iter().zip(&shares).map(|(&y, &share)| feasible(loss, y, share)).unzip();
+            let [mut values, mut errors] = [(); 2].map(|()| vec![0.0; 37]);
+            loss.values_near(&a, &[off; 37], &y, [&mut values, &mut errors]);
+            for i in 0..37 {
+                let near = loss.value(a[i] + shift * off, y[i]);
+                prop_assert!((values[i] - near.value).abs() <= errors[i] + near.error, "{loss:?} at {}", a[i]);
+                let steep = loss.steepness(a[i].abs() + off, y[i]);
+                prop_assert!(errors[i] <= steep * off * 1.001 + 1e-14 * (1.0 + values[i]), "{loss:?} at {}", a[i]);
+            }
+            loss.conjugates(&alpha, &y, [&mut values, &mut errors]);
+            for i in 0..37 {
+                let one = loss.conjugate(alpha[i], y[i]);
+                prop_assert!((values[i] - one.value).abs() <= errors[i] + one.error, "{loss:?} at {}", alpha[i]);
+                prop_assert!(errors[i] <= 1e-14 * (1.0 + alpha[i].powi(2)), "{loss:?} at {}", alpha[i]);
+                prop_assert!(one.error > 0.0 || errors[i] == 0.0, "zero is exact");
+            }
+            let mut found = vec![0.0; 37];
+            loss.nearest_feasible(&a, &y, &mut found);
+            for i in 0..37 {
+                let (low, high) = loss.domain(y[i]);
+                prop_assert_eq!(found[i], a[i].max(low).min(high));
+            }
+        }
+    }
+
     #[test]
     fn conjugates_are_those_of_the_values(target in -2.0..2.0_f64, share in 0.0..=1.0_f64) {
         for loss in LOSSES {
