@@ -169,12 +169,16 @@ def test_peers_that_were_near_once_are_rivals(tmp_path: pathlib.Path) -> None:
 
 def test_a_race_of_few_peers_does_not_forget_the_others(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "race.json"
-    path.write_text(json.dumps([figure("dualgap", *[9.0] * 4), figure("run", *[1.0] * 4), figure("not run", *[1.5] * 4)]))
-    now = {"a hinge": {("run", 1): record("a hinge", "run", [rung(1.0, 1.0)])}}
+    path.write_text(json.dumps([figure("dualgap", *[9.0] * 4), figure("run", *[1.0] * 4), figure("not run", 3.0, 3.0, 3.0, None)]))
+    # On a machine that takes twice as long the one that was not run has not come nearer.
+    now = {"a hinge": {("run", 1): record("a hinge", "run", [rung(2.0, 1.0)])}}
+    now["a hinge"]["dualgap", 1] = record("a hinge", "dualgap", [own_rung(1.0)])
     for _ in range(2):
         figures.write(path, now)
         kept = {entry["program"]: entry.get("earlier", False) for entry in json.loads(path.read_text())}
-        assert kept == {"run": False, "not run": True}
+        assert kept == {"run": False, "not run": True, "dualgap": False}
+        assert figures.rivals(path, 2.0) == {"a hinge": {"run"}}
+        assert figures.rivals(path, 3.0) == {"a hinge": {"run", "not run"}}
 
 
 def own_rung(seconds: float, of: float = 1.0, tolerance: float | None = 1e-6, **more: Any) -> dict[str, Any]:
@@ -248,7 +252,7 @@ def test_threads_are_beside_the_best_peer_and_beside_one_thread_of_the_same_buil
     problems = {"fast": row(one, two, record("", "peer", [rung(4.0, 1.0)])), "slow": row(one, two, record("", "peer", [rung(2.9, 1.0)]))}
     assert threads.beside_peer(problems["fast"], 1e-3, 2) == 2.0 and threads.beside_itself(problems["fast"], 1e-3, 2) == 1.5
     text = "\n".join(threads.threads_table(problems))
-    assert "in 1 of 2 rows, median 2.00; as dualgap on one thread, median 1.50, faster in 2 of 2 rows" in text
+    assert "in 1 of 2 rows that a peer reaches, median 2.00; faster than dualgap on one thread in 2 of 2 rows, median 1.50." in text
     assert not threads.threads_table({"stale": row(one, two | {"version": "0"})})
 
 

@@ -67,7 +67,8 @@ def beside(peer: Fastest | None) -> list[str]:
 def summary(problems: dict[str, Of]) -> list[str]:
     """Which of our defaults take longer than the goal allows, and how many of them say something."""
     out = []
-    for within, words in ((PROMISED, "the fastest peer that ends within 1 %"), (ANYWHERE, "the fastest of all peers, however far from the optimum it ends")):
+    of = {PROMISED: "the fastest peer that ends within 1 %", ANYWHERE: "the fastest of all peers, however far from the optimum it ends"}
+    for within, words in of.items():
         compared = [name for name, records in problems.items() if slower(records, within) is not None]
         slow = [name for name in compared if is_slow(problems[name], within)]
         said = sum(told(problems[name]) not in (SILENT, UNKNOWN) for name in slow)

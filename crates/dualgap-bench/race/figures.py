@@ -34,10 +34,31 @@ def read(path: pathlib.Path) -> list[Figure]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
+def beside_the_fastest(race: list[Figure]) -> list[Figure]:
+    """Return the peers of a race, each with how many times as long as the fastest of them it took to every goal it reached.
+
+    Peers of races before that one have this already, and keep it: theirs may have been another machine.
+    """
+    peers = [figure for figure in race if figure["program"] != "dualgap"]
+    fastest: dict[tuple[str, str], float] = {}
+    for figure in peers:
+        for goal, took in figure["seconds"].items():
+            if took is not None and "times" not in figure:
+                fastest[figure["problem"], goal] = min(took, fastest.get((figure["problem"], goal), took))
+
+    def times(figure: Figure) -> dict[str, float]:
+        return {goal: took / fastest[figure["problem"], goal] for goal, took in figure["seconds"].items() if took is not None}
+
+    return [figure if "times" in figure else figure | {"times": times(figure)} for figure in peers]
+
+
 def kept(earlier: list[Figure], now: list[Figure]) -> list[Figure]:
-    """Return the peers of earlier races that were not run in this one, marked: else a race of a few peers would choose those of the next."""
+    """Return the peers of earlier races that were not run in this one, marked by `earlier`.
+
+    Without them a race of few peers would leave the next one no others to choose from.
+    """
     run = {(figure["problem"], figure["program"]) for figure in now}
-    others = [figure for figure in earlier if figure["program"] != "dualgap" and (figure["problem"], figure["program"]) not in run]
+    others = [figure for figure in beside_the_fastest(earlier) if (figure["problem"], figure["program"]) not in run]
     return [figure | {"earlier": True} for figure in others]
 
 
@@ -53,12 +74,8 @@ def rivals(path: pathlib.Path, near: float) -> dict[str, set[str]]:
 
     A problem on which no peer has reached any goal has no entry, nor has one that the figures do not know: everyone may be its fastest.
     """
-    entries = [entry for entry in read(path) if entry["program"] != "dualgap"]
     found: dict[str, set[str]] = {}
-    for problem, goal in {(entry["problem"], f"{goal:.0e}") for entry in entries for goal in GOALS}:
-        took = {entry["program"]: entry["seconds"][goal] for entry in entries if entry["problem"] == problem}
-        known = {program: seconds for program, seconds in took.items() if seconds is not None}
-        if known:
-            fastest = min(known.values())
-            found.setdefault(problem, set()).update(program for program, seconds in known.items() if seconds <= near * fastest)
+    for figure in beside_the_fastest(read(path)):
+        if figure["times"] and min(figure["times"].values()) <= near:
+            found.setdefault(figure["problem"], set()).add(figure["program"])
     return found

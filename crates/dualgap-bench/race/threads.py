@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .layout import factor, lines, middle, seconds
-from .rows import COLUMNS, Of, own_seconds, ratio
+from .rows import COLUMNS, Of, best_peer, own_seconds, ratio
 
 #: What is asked of two threads, beside the fastest peer on one.
 ASKED = 1.5
@@ -53,9 +53,10 @@ def summary(problems: dict[str, Of]) -> list[str]:
         for goal in COLUMNS:
             peers = [times for records in of if (times := beside_peer(records, goal, threads)) is not None]
             itself = [times for records in of if (times := beside_itself(records, goal, threads)) is not None]
+            reached = sum(best_peer(records, goal) is not None for records in of)
             enough = sum(times >= ASKED for times in peers)
-            out.append(
-                f"- {threads} threads to {goal:.0e}: at least {ASKED:g} times as fast as the best peer on one thread in {enough} of {len(peers)} rows, "
-                f"median {middle(peers)}; as dualgap on one thread, median {middle(itself)}, faster in {sum(t > 1 for t in itself)} of {len(itself)} rows."
-            )
+            faster = sum(times > 1 for times in itself)
+            beside = f"at least {ASKED:g} times as fast as the best peer on one thread in {enough} of {reached} rows that a peer reaches, median {middle(peers)}"
+            alone = f"faster than dualgap on one thread in {faster} of {len(itself)} rows, median {middle(itself)}"
+            out.append(f"- {threads} threads to {goal:.0e}: {beside}; {alone}.")
     return out
