@@ -56,7 +56,8 @@ def summary(problems: dict[str, Of]) -> list[str]:
             reached = sum(best_peer(records, goal) is not None for records in of)
             enough = sum(times >= ASKED for times in peers)
             faster = sum(times > 1 for times in itself)
-            beside = f"at least {ASKED:g} times as fast as the best peer on one thread in {enough} of {reached} rows that a peer reaches, median {middle(peers)}"
+            beside = f"at least {ASKED:g} times as fast as the best peer on one thread in {enough} of {reached} rows that a peer reaches"
+            beside += f", median {middle(peers)}"
             alone = f"faster than dualgap on one thread in {faster} of {len(itself)} rows, median {middle(itself)}"
             out.append(f"- {threads} threads to {goal:.0e}: {beside}; {alone}.")
     return out
