@@ -19,10 +19,11 @@ from scipy import sparse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "crates" / "dualgap-bench"))
 
 from race import __main__ as main
-from race import climb, ours, peers, sets, table
+from race import behind, climb, defaults, figures, ours, passes, peers, sets, table, threads
 from race.judge import Bracket, in_hindsight, is_done, proved
 from race.problems import KINDS, Problem, l1_max, problems_of, value
 from race.records import Records, key
+from race.rows import best_peer, bracket, ratio, shares
 
 RANDOM = np.random.default_rng(0)
 
@@ -76,6 +77,9 @@ def test_no_problem_is_there_twice_and_strengths_are_as_said() -> None:
     found = list(problems_of(a_set("binary", n=10_000)))
     assert len({(p.kind, p.lam, p.l1) for p in found}) == len(found)
     assert {p.lam for p in found if p.kind == "hinge"} == {1e-3, 1e-4}
+    assert [p.strength for p in found if p.kind == "hinge"] == ["10/n", "1/n"]
+    top = l1_max(a_set("binary", n=10_000), "lasso")
+    assert [p.l1 for p in found if p.kind == "lasso"] == pytest.approx([0.1 * top, 0.01 * top], rel=1e-5)
     assert all(p.lam == pytest.approx(p.l1 / 10) for p in found if p.kind == "elastic-net")
 
 
@@ -143,22 +147,113 @@ def test_the_tables_stand_between_the_markers_and_omit_nothing(tmp_path: pathlib
         table.write(page, records)
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
-    assert text.count("**2.00**") == 3 and "out of memory" in text and "### On more than one thread" in text
+    assert text.count("**2.00**") == 4 and "### Rows behind" in text and "out of memory" in text and "### On more than one thread" in text
     judged = {(entry["program"], entry["threads"]): entry for entry in json.loads(page.with_suffix(".json").read_text())}
     assert judged["dualgap", 1]["seconds"]["1e-06"] == 2.0 and judged["fails", 1]["seconds"]["1e-06"] is None
     assert judged["LIBLINEAR -s 3, dual", 1]["default"]["above"] == pytest.approx(0.5)
 
 
-def test_peers_that_were_near_once_are_rivals(tmp_path: pathlib.Path) -> None:
-    def figure(program: str, *seconds: float | None, problem: str = "a hinge") -> dict[str, Any]:
-        return {"problem": problem, "program": program, "seconds": dict(zip(["1e-02", "1e-03", "1e-04", "1e-06"], seconds, strict=True))}
+def figure(program: str, *seconds: float | None, problem: str = "a hinge") -> dict[str, Any]:
+    return {"problem": problem, "program": program, "seconds": dict(zip(["1e-02", "1e-03", "1e-04", "1e-06"], seconds, strict=True))}
 
+
+def test_peers_that_were_near_once_are_rivals(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "race.json"
-    figures = [figure("dualgap", 1e-9, 1e-9, 1e-9, 1e-9), figure("early", 1.0, 5.0, None, None), figure("late", 4.0, 5.5, 6.0, 9.0)]
-    figures += [figure("never", 2.1, 11.0, 12.1, 18.1), figure("failed", None, None, None, None, problem="a lasso")]
-    path.write_text(json.dumps(figures))
-    assert table.rivals(path, 2.0) == {"a hinge": {"early", "late"}, "a lasso": set()}
-    assert table.rivals(path, 2.2)["a hinge"] == {"early", "late", "never"}
+    of = [figure("dualgap", 1e-9, 1e-9, 1e-9, 1e-9), figure("early", 1.0, 5.0, None, None), figure("late", 4.0, 5.5, 6.0, 9.0)]
+    of += [figure("never", 2.1, 11.0, 12.1, 18.1), figure("failed", None, None, None, None, problem="a lasso")]
+    path.write_text(json.dumps(of))
+    # Nobody has reached a goal of the lasso, so that everyone may be its fastest.
+    assert figures.rivals(path, 2.0) == {"a hinge": {"early", "late"}}
+    assert figures.rivals(path, 2.2)["a hinge"] == {"early", "late", "never"}
+
+
+def test_a_race_of_few_peers_does_not_forget_the_others(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "race.json"
+    path.write_text(json.dumps([figure("dualgap", *[9.0] * 4), figure("run", *[1.0] * 4), figure("not run", 3.0, 3.0, 3.0, None)]))
+    # On a machine that takes twice as long the one that was not run has not come nearer.
+    now = {"a hinge": {("run", 1): record("a hinge", "run", [rung(2.0, 1.0)])}}
+    now["a hinge"]["dualgap", 1] = record("a hinge", "dualgap", [own_rung(1.0)])
+    for _ in range(2):
+        figures.write(path, now)
+        kept = {entry["program"]: entry.get("earlier", False) for entry in json.loads(path.read_text())}
+        assert kept == {"run": False, "not run": True, "dualgap": False}
+        assert figures.rivals(path, 2.0) == {"a hinge": {"run"}}
+        assert figures.rivals(path, 3.0) == {"a hinge": {"run", "not run"}}
+
+
+def own_rung(seconds: float, of: float = 1.0, tolerance: float | None = 1e-6, **more: Any) -> dict[str, Any]:
+    return rung(seconds, of, tolerance, **({"lower": 1.0, "gap": 0.0, "passes": 4.0, "solve": seconds / 2, "certify": seconds / 4} | more))
+
+
+def row(*of: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    return {(one["program"], one["threads"]): one for one in of}
+
+
+def test_a_pass_is_that_of_the_run_with_the_fewest() -> None:
+    name = "scattered-1e6 hinge 1/n"
+    own = record(name, "dualgap", [own_rung(4.0), own_rung(4.4, passes=400.0)])
+    theirs = record(name, passes.LIBLINEAR, [rung(9.0, 1.0, iterations=2), rung(9.1, 1.0, iterations=90), rung(3.0, 2.0, iterations=None)])
+    assert passes.own_pass(row(own, theirs)) == (4.0, 0.75)
+    assert passes.their_pass(row(own, theirs)) == (2, 4.5)
+    text = "\n".join(passes.passes_table({name: row(own, theirs)}))
+    assert "reached in 1 of 1 rows: a pass is 6.00 to 6.00" in text
+    assert "5 times as fast is not reached" in passes.verdict([(4.9, name)])
+    assert not passes.passes_table({name: row(own)}) and not passes.passes_table({"a9a hinge 1/n": row(own, theirs)})
+
+
+def test_shares_are_those_of_the_seconds_that_count() -> None:
+    assert shares({"seconds": 4.0, "solve": 1.0, "certify": 1.0}) == (0.25, 0.25, 0.5)
+    assert shares({"seconds": 1.0, "solve": 3.0, "certify": 1.0}) == (0.75, 0.25, 0.0)  # another process had the processor
+
+
+def test_rows_behind_are_told_at_their_worst_goal_and_by_set_and_kind() -> None:
+    loose = own_rung(1.0, 1.0005, 1e-2)
+
+    def against(seconds: float, *near: float, ours: Any = None) -> Any:
+        peer = [rung(seconds, 1.0), *(rung(took, 1.0005) for took in near)]
+        return row(record("", "dualgap", ours or [loose, own_rung(2.0)]), record("", "peer", peer))
+
+    ahead, behind_late, behind_early = against(3.0), against(0.5), against(1.9, 0.1)
+    problems = {"a lasso 1max": behind_late, "a hinge 1/n": behind_early, "a lasso 2max": behind_late, "a hinge 10/n": ahead}
+    assert behind.worst(ahead) is None
+    assert behind.worst(behind_early) == (10.0, 1e-3) and behind.worst(behind_late) == (4.0, 1e-4)
+    never = against(1.0, ours=[own_rung(1.0, 2.0)])
+    assert behind.worst(never) == (float("inf"), 1e-3)
+    table = [line.split(" | ")[0] for line in behind.behind_table(problems) if line.startswith("| a")]
+    assert table == ["| a lasso 1max", "| a lasso 2max", "| a hinge 1/n"]
+    assert "not reached" in "\n".join(behind.behind_table({"a hinge 1/n": never}))
+    assert not behind.behind_table({"a hinge 1/n": ahead})
+
+
+def test_rows_that_are_open_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sets, "SOURCES", [sets.Source("a", "binary", only=("hinge",)), sets.Source("b", "binary")])
+    size = {"data": "a", "n": 100_000}  # where 10/n is 1e-4
+    unsolved = row(record("a hinge 10/n", "dualgap", [own_rung(1.0, 2.0)]) | size)
+    solved, nobody, missing = behind.open_rows({"a hinge 10/n": unsolved, "a hinge 2/n": row(record("", "peer", [rung(1.0, 1.0), rung(1.0, 1.0)]))})
+    assert "a hinge 10/n" in solved and nobody.endswith(": a hinge 10/n.") and missing.endswith(": a hinge 1/n, all of b.")
+
+
+def test_a_slow_default_is_told_with_what_the_program_says() -> None:
+    def beside(remarks: list[str] | None, *default: tuple[float, float]) -> Any:
+        own = own_rung(10.0, tolerance=None) | ({} if remarks is None else {"remarks": remarks})
+        return row(record("", "dualgap", [own]), *(record("", f"peer {k}", [rung(*run, None)]) for k, run in enumerate(default)))
+
+    near_and_far = beside(["--scale rms would help"], (9.0, 1.005), (1.0, 3.0))
+    assert defaults.slower(near_and_far, defaults.PROMISED) == pytest.approx(10 / 9)
+    assert defaults.slower(near_and_far, defaults.ANYWHERE) == 10.0 and defaults.is_slow(near_and_far)
+    assert defaults.told(near_and_far) == "--scale rms would help" and defaults.told(beside([])) == "nothing"
+    text = "\n".join(defaults.defaults_table({"one": near_and_far, "two": beside(None, (0.1, 1.0)), "three": beside([], (9.0, 1.0))}))
+    assert "1 %: 1 of 3 rows" in text and "ends: 2 of 3 rows.\n  dualgap has a remark on 1 of these: one, two." in text
+    assert text.count("would help") == text.count("not recorded") == text.count("the same") - 1 == 1
+
+
+def test_threads_are_beside_the_best_peer_and_beside_one_thread_of_the_same_build() -> None:
+    one, two = record("", "dualgap", [own_rung(3.0)]), record("", "dualgap", [own_rung(2.0)], threads=2)
+    problems = {"fast": row(one, two, record("", "peer", [rung(4.0, 1.0)])), "slow": row(one, two, record("", "peer", [rung(2.9, 1.0)]))}
+    assert threads.beside_peer(problems["fast"], 1e-3, 2) == 2.0 and threads.beside_itself(problems["fast"], 1e-3, 2) == 1.5
+    text = "\n".join(threads.threads_table(problems))
+    assert "in 1 of 2 rows that a peer reaches, median 2.00; faster than dualgap on one thread in 2 of 2 rows, median 1.50." in text
+    assert not threads.threads_table({"stale": row(one, two | {"version": "0"})})
 
 
 def test_the_page_has_a_place_for_the_tables() -> None:
@@ -241,8 +336,8 @@ def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
         race.others(data, problem)
     assert not race.alarms
     for name, found in race.records.newest().items():
-        assert table.bracket(found).is_tight, name
-        assert table.best_peer(found, 1e-6) and table.ratio(found, 1e-6), name
+        assert bracket(found).is_tight, name
+        assert best_peer(found, 1e-6) and ratio(found, 1e-6), name
     # Nothing is measured twice.
     lines = records.read_text()
     again = main.Race(options)

@@ -21,11 +21,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-from . import climb, ours, sets, table
+from . import climb, figures, ours, sets, table
 from .judge import GOALS, Bracket, in_hindsight, ladder
 from .peers import peers_of
 from .problems import KINDS, Problem, problems_of, value
 from .records import Record, Records
+from .rows import bracket
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
@@ -87,7 +88,7 @@ class Race:
         self.records = Records(options.records)
         self.program = ours.Program(options.program)
         self.version = self.program.version()
-        self.rivals = None if options.near is None else table.rivals(options.figures, options.near)
+        self.rivals = None if options.near is None else figures.rivals(options.figures, options.near)
         self.alarms: list[str] = []
 
     def own(self, data: sets.Set, problem: Problem, threads: int) -> None:
@@ -98,7 +99,7 @@ class Race:
         rungs, ended = ours.climb(self.program, data, problem, limit, threads)
         record = facts(data, problem) | {"program": "dualgap", "version": self.version, "threads": threads}
         command = " ".join(self.program.command(data, problem, None, threads)[1:-2])
-        record |= {"command": f"dualgap {command} --tolerance T", "rungs": rungs, "ended": ended}
+        record |= {"command": f"dualgap {command} --tolerance T", "rungs": rungs, "ended": ended, "limit": limit}
         if rungs and threads == 1:
             try:
                 w, claimed, rounding = ours.weights(self.program, data, problem, 1e-2, TARGET / "race", limit)
@@ -116,7 +117,7 @@ class Race:
         for peer in peers_of(problem):
             if not re.search(self.options.peers, peer.name):
                 continue
-            # A problem that the earlier race does not know is run by everyone.
+            # A problem that the earlier race does not know, or on which no peer reached a goal, is run by everyone.
             if self.rivals and peer.name not in self.rivals.get(problem.name, {peer.name}):
                 continue
             if (problem.name, peer.name, 1, peer.version()) in self.records:
@@ -124,7 +125,7 @@ class Race:
             limits = self.options.limit, self.ladder_limit(problem)
             rungs, ended, command = climb.rungs(peer, data, problem, self.judge(problem), *limits)
             record = facts(data, problem) | {"program": peer.name, "version": peer.version(), "threads": 1}
-            record |= {"command": command, "rungs": rungs, "ended": ended}
+            record |= {"command": command, "rungs": rungs, "ended": ended, "limit": self.options.limit}
             self.records.add(record)
             self.say(record)
 
@@ -136,19 +137,19 @@ class Race:
     def ladder_limit(self, problem: Problem) -> float:
         """Return how long a run may take so that it can still be among the fastest: hours go into those that cannot."""
         of = self.records.newest(self.version).get(problem.name, {})
-        known = [in_hindsight(ladder(record["rungs"]), table.bracket(of), GOALS[-1]) for record in of.values()]
+        known = [in_hindsight(ladder(record["rungs"]), bracket(of), GOALS[-1]) for record in of.values()]
         fastest = min((seconds for seconds in known if seconds is not None), default=float("inf"))
         return min(self.options.limit, max(1.0, self.options.patience * fastest))
 
     def say(self, record: Record) -> None:
         """Print a line about a record, and notice a value below a proved bound."""
-        bracket = table.bracket(self.records.newest(self.version)[record["problem"]])
-        cells = [in_hindsight(ladder(record["rungs"]), bracket, goal) for goal in GOALS[1:]]
+        judge = bracket(self.records.newest(self.version)[record["problem"]])
+        cells = [in_hindsight(ladder(record["rungs"]), judge, goal) for goal in GOALS[1:]]
         words = " ".join("-" if cell is None else f"{cell:.3g}" for cell in cells)
         threads = "" if record["threads"] == 1 else f", {record['threads']} threads"
         print(f"{record['problem']:<40} {record['program'] + threads:<46} {words:<24} {record['ended']}", flush=True)
         for rung in record["rungs"]:
-            if bracket.contradicts(rung["value"]):
+            if judge.contradicts(rung["value"]):
                 self.alarms.append(f"{record['problem']}: {record['program']} is below the proved bound: {rung['value']!r}")
                 print("ALARM", self.alarms[-1], flush=True)
                 break

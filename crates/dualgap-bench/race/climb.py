@@ -22,7 +22,7 @@ from .peers import Fit, Peer
 from .problems import Problem, value
 from .sets import Set
 
-LADDER = [10.0**-k for k in range(13)]
+LADDER: list[float | None] = [10.0**-k for k in range(13)]
 #: A run is repeated so often, or until all of them have taken so many seconds; the fastest counts.
 OFTEN, LONG = 9, 0.3
 #: A ladder is given up when all of its rungs have taken this many times the limit of one.

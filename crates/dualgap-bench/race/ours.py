@@ -186,6 +186,7 @@ def as_rung(report: dict[str, Any], tolerance: float | None) -> Rung:
         "certify": report["certify_seconds"],
         "nonzeros": report["nonzero_weights"],
         "tactics": report["tactics"],
+        "remarks": [remark["text"] for remark in report["remarks"]],
     }
 
 

@@ -22,6 +22,9 @@ KINDS = {
     "regression": ("ridge", "lasso", "elastic-net"),
 }
 
+#: Values of sigma by name: shares of the smallest at which all weights are zero.
+SHARES = {"0.1max": 0.1, "0.01max": 0.01}
+
 #: The task and the loss of the program for each kind.
 TASKS = {
     "hinge": ("binary", "hinge"),
@@ -58,23 +61,32 @@ def l1_max(data: Set, kind: str) -> float:
     return float(slopes / 2 if kind == "l1-logistic" else slopes)
 
 
+def rows_of(nature: str, only: tuple[str, ...], n: int) -> Iterator[tuple[str, str]]:
+    """Yield kind and strength of the problems that a set of n examples takes part in."""
+    for kind in only or KINDS[nature]:
+        l1 = kind in ("lasso", "elastic-net", "l1-logistic")
+        for strength in SHARES if l1 else strengths(n):
+            yield kind, strength
+
+
+def strengths(n: int) -> dict[str, float]:
+    """Return the values of lambda by name, none of them twice."""
+    found: dict[str, float] = {}
+    for name, lam in (("10/n", 10 / n), ("1/n", 1 / n), ("1e-4", 1e-4)):
+        if lam not in found.values():
+            found[name] = lam
+    return found
+
+
 def problems_of(data: Set) -> Iterator[Problem]:
-    """Yield the problems that a set takes part in, none of them twice."""
-    for kind in KINDS[data.nature]:
-        if data.only and kind not in data.only:
-            continue
-        if kind in ("lasso", "elastic-net", "l1-logistic"):
-            for share in (0.1, 0.01):
-                l1 = float(f"{share * l1_max(data, kind):.6g}")
-                lam = float(f"{l1 / 10:.6g}") if kind == "elastic-net" else 0.0
-                yield Problem(data.name, kind, f"{share:g}max", lam, l1)
+    """Yield the problems that a set takes part in."""
+    for kind, strength in rows_of(data.nature, data.only, data.n):
+        if strength in SHARES:
+            l1 = float(f"{SHARES[strength] * l1_max(data, kind):.6g}")
+            lam = float(f"{l1 / 10:.6g}") if kind == "elastic-net" else 0.0
+            yield Problem(data.name, kind, strength, lam, l1)
         else:
-            strengths = {"10/n": 10 / data.n, "1/n": 1 / data.n, "1e-4": 1e-4}
-            seen: set[float] = set()
-            for text, lam in strengths.items():
-                if lam not in seen:
-                    yield Problem(data.name, kind, text, lam, 0.0)
-                seen.add(lam)
+            yield Problem(data.name, kind, strength, strengths(data.n)[strength], 0.0)
 
 
 def value(data: Set, problem: Problem, w: np.ndarray) -> float:

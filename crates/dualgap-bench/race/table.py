@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import platform
-from collections.abc import Iterable
-from typing import Any
 
-from .judge import GOALS, Bracket, default, in_hindsight, ladder, proved
+from . import figures
+from .behind import behind_table, open_rows
+from .defaults import defaults_table
+from .judge import default, in_hindsight, ladder, proved
+from .layout import factor, lines, middle, seconds, times
+from .passes import passes_table
 from .records import Record, Records
+from .rows import COLUMNS, Of, best_peer, bracket, own_seconds, ratio, rungs_of
+from .threads import threads_table
 
 BEGIN, END = "<!-- race: begin -->", "<!-- race: end -->"
-#: The goals that have columns.
-COLUMNS = GOALS[1:]
-#: A default that leaves more than this is no rival: ours promises it.
-PROMISED = 1e-2
-
-#: The records of a problem by program and threads.
-Of = dict[tuple[str, int], Record]
-
-
-def bracket(records: Of) -> Bracket:
-    """Return what all records of a problem say about its optimum."""
-    own = [rung for (program, _), record in records.items() if program == "dualgap" for rung in record["rungs"]]
-    return Bracket.of(own, *(record["rungs"] for (program, _), record in records.items() if program != "dualgap"))
-
-
-def best_peer(records: Of, goal: float) -> tuple[float, str] | None:
-    """Return seconds and name of the fastest peer that came within a goal."""
-    judge = bracket(records)
-    found = []
-    for (program, _), record in records.items():
-        seconds = in_hindsight(ladder(record["rungs"]), judge, goal)
-        if program != "dualgap" and seconds is not None:
-            found.append((seconds, program))
-    return min(found, default=None)
-
-
-def rungs_of(records: Of, threads: int = 1) -> list[dict[str, Any]]:
-    """Return the runs of dualgap."""
-    return records.get(("dualgap", threads), {"rungs": []})["rungs"]
-
-
-def ratio(records: Of, goal: float, threads: int = 1) -> float | None:
-    """Return our seconds over those of the best peer; above one is slower."""
-    own = in_hindsight(ladder(rungs_of(records, threads)), bracket(records), goal)
-    peer = best_peer(records, goal)
-    return own / peer[0] if own is not None and peer is not None else None
-
-
-def seconds(number: float | None) -> str:
-    """Return seconds with three digits, or a dash for a run that did not get there."""
-    if number is None:
-        return "–"
-    return f"{number * 1e3:.3g} ms" if number < 1 else f"{number:.3g} s"
-
-
-def times(number: float | None) -> str:
-    """Return a ratio; those that fall behind are bold."""
-    if number is None:
-        return "–"
-    text = f"{number:.2f}" if number < 10 else f"{number:.0f}"
-    return f"**{text}**" if number > 1 else text
-
-
-def lines(head: list[str], rows: Iterable[list[str]]) -> list[str]:
-    """Return a table whose first column has words and all others numbers."""
-    rule = ["---"] + ["---:"] * (len(head) - 1)
-    return ["| " + " | ".join(row) + " |" for row in [head, rule, *rows]] + [""]
 
 
 def race_table(problems: dict[str, Of]) -> list[str]:
@@ -82,7 +29,7 @@ def race_table(problems: dict[str, Of]) -> list[str]:
         row = [name + ("" if judge.is_tight else " *")]
         for goal in COLUMNS:
             peer = best_peer(records, goal)
-            row += [seconds(in_hindsight(ladder(rungs_of(records)), judge, goal)), seconds(proved(ladder(rungs_of(records)), goal))]
+            row += [seconds(own_seconds(records, goal)), seconds(proved(ladder(rungs_of(records)), goal))]
             row += [f"{seconds(peer[0])}, {peer[1]}" if peer else "–", times(ratio(records, goal))]
         rows.append(row)
     return lines(head, rows)
@@ -96,7 +43,7 @@ def summary(problems: dict[str, Of]) -> list[str]:
         known = sorted((number, name) for name, number in ratios.items() if number is not None)
         ahead = sum(number <= 1 for number, _ in known)
         peer_only = [name for name, r in problems.items() if ratios[name] is None and best_peer(r, goal)]
-        median = f"{known[len(known) // 2][0]:.2f}" if known else "unknown"
+        median = middle(number for number, _ in known)
         out.append(f"- To {goal:.0e}: ahead in {ahead} of {len(known)} rows that both reach; the median ratio is {median}.")
         if known and known[-1][0] > 1:
             worst = [f"{name} ({number:.3g})" for number, name in reversed(known[-8:]) if number > 1]
@@ -110,69 +57,11 @@ def summary(problems: dict[str, Of]) -> list[str]:
         if any(bracket(records).contradicts(rung["value"]) for rung in record["rungs"])
     ]
     out.append(f"- **Below a certified bound: {'; '.join(below)}.**" if below else "- No value is below a certified bound.")
-    return [*out, ""]
-
-
-def threads_table(problems: dict[str, Of]) -> list[str]:
-    """Ours on several threads, and how many times as fast as the best peer on one."""
-    rows = []
-    for name, records in problems.items():
-        for program, threads in records:
-            if program == "dualgap" and threads > 1:
-                row = [f"{name}, {threads} threads"]
-                for goal in COLUMNS:
-                    share = ratio(records, goal, threads)
-                    took = in_hindsight(ladder(rungs_of(records, threads)), bracket(records), goal)
-                    row += [seconds(took), "–" if share is None else f"{1 / share:.2f}"]
-                rows.append(row)
-    head = ["problem"] + [text for goal in COLUMNS for text in (f"to {goal:.0e}", "times as fast as the best peer")]
-    return ["### On more than one thread", "", *lines(head, rows)] if rows else []
-
-
-def defaults_table(problems: dict[str, Of]) -> list[str]:
-    """The default tolerance of each program, on the problem as it is."""
-    rows = []
-    for name, records in problems.items():
-        judge, own = bracket(records), default(rungs_of(records))
-        rivals = []
-        for (program, _), record in records.items():
-            rung = default(record["rungs"])
-            if program != "dualgap" and rung and judge.is_near(rung["value"], PROMISED):
-                rivals.append((rung["seconds"], program, rung["value"]))
-        rival = min(rivals, default=None)
-        ours = [seconds(own["seconds"]), f"{judge.above(own['value']):.1e}"] if own else ["–", "–"]
-        theirs = [f"{seconds(rival[0])}, {rival[1]}", f"{judge.above(rival[2]):.1e}"] if rival else ["–", "–"]
-        share = own["seconds"] / rival[0] if own and rival else None
-        rows.append([name, *ours, *theirs, times(share)])
-    return lines(["problem", "dualgap", "above the optimum", "fastest peer", "above the optimum", "ratio"], rows)
-
-
-def passes_table(problems: dict[str, Of]) -> list[str]:
-    """Seconds a pass, of dualgap and LIBLINEAR, and to one per cent, on the generated sparse sets."""
-    rows = []
-    for name, records in problems.items():
-        rival = records.get(("LIBLINEAR -s 3, dual", 1))
-        if not name.startswith("scattered") or not rival:
-            continue
-        own = [rung for rung in ladder(rungs_of(records)) if rung["passes"]]
-        theirs = [rung for rung in rival["rungs"] if rung.get("iterations")]
-        a_pass = min((rung["seconds"] * solving(rung) / rung["passes"] for rung in own), default=None)
-        iteration = min((rung["seconds"] / rung["iterations"] for rung in theirs), default=None)
-        share = iteration / a_pass if a_pass and iteration else None
-        near = in_hindsight(ladder(rival["rungs"]), bracket(records), 1e-2)
-        row = [name, seconds(a_pass), seconds(iteration), "–" if share is None else f"{share:.2f}"]
-        rows.append([*row, seconds(proved(ladder(rungs_of(records)), 1e-2)), seconds(near)])
-    head = ["problem", "dualgap, a pass", "LIBLINEAR, an iteration", "times as fast", "dualgap, 1 % proved", "LIBLINEAR within 1 %"]
-    return ["### A pass", "", *lines(head, rows)] if rows else []
-
-
-def solving(rung: dict[str, Any]) -> float:
-    """Return the share of a run of dualgap that is not certifying."""
-    return rung["solve"] / (rung["solve"] + rung["certify"])
+    return [*out, *open_rows(problems), ""]
 
 
 def everyone(problems: dict[str, Of]) -> list[str]:
-    """Every program on every problem, with how it ended."""
+    """Every program that was run on a problem, with how it ended."""
     rows = []
     for name, records in problems.items():
         judge = bracket(records)
@@ -200,6 +89,8 @@ def versions(problems: dict[str, Of]) -> list[str]:
     dates = sorted({record.get("date", "") for records in problems.values() for record in records.values()})
     cpu = next((line.split(":")[1].strip() for line in cpuinfo() if line.startswith("model name")), platform.processor())
     out = [f"Measured {dates[0]} to {dates[-1]} on {cpu}, Python {platform.python_version()}."] if dates else []
+    limits = sorted({record["limit"] for records in problems.values() for record in records.values() if "limit" in record})
+    out += [f"Limits of a run: {', '.join(seconds(float(limit)) for limit in limits)}."] if limits else []
     rows = [[name, f"`{shortened(record['command'])}`"] for name, record in sorted(found.items())]
     return [*out, "", *lines(["program and version", "command, of its first problem"], rows)]
 
@@ -220,37 +111,9 @@ def text(problems: dict[str, Of]) -> str:
     parts = ["### Summary", "", *summary(problems), "### Seconds to the optimum", "", *race_table(problems)]
     if any(not bracket(records).is_tight for records in problems.values()):
         parts += ["\\* The certificate does not bracket this optimum closely: a value that two programs found judges, if there is one.", ""]
-    parts += [*threads_table(problems), *passes_table(problems), "### Defaults", "", *defaults_table(problems)]
-    parts += ["### Everyone", "", *everyone(problems), "### Versions and commands", "", *versions(problems)]
+    parts += [*behind_table(problems), *threads_table(problems), *passes_table(problems), *defaults_table(problems)]
+    parts += ["### Everyone who was run", "", *everyone(problems), "### Versions and commands", "", *versions(problems)]
     return "\n".join(parts)
-
-
-def figures(problems: dict[str, Of]) -> list[dict[str, Any]]:
-    """Return the judged figures for other programs, a record for each program and problem."""
-    out = []
-    for name, records in problems.items():
-        judge = bracket(records)
-        for (program, threads), record in records.items():
-            runs, own = ladder(record["rungs"]), default(record["rungs"])
-            judged: Record = {"problem": name, "program": program, "threads": threads, "version": record["version"]}
-            judged["seconds"] = {f"{goal:.0e}": in_hindsight(runs, judge, goal) for goal in GOALS}
-            if program == "dualgap":
-                judged["proved"] = {f"{goal:.0e}": proved(runs, goal) for goal in GOALS}
-            judged["default"] = own and {"seconds": own["seconds"], "above": judge.above(own["value"])}
-            out.append(judged | {"lower": judge.lower, "best": judge.best, "ended": record["ended"]})
-    return out
-
-
-def rivals(path: pathlib.Path, near: float) -> dict[str, set[str]]:
-    """Return for each problem the peers that took at most so many times the fastest of them to some goal, by the figures of a race."""
-    entries = [entry for entry in json.loads(path.read_text(encoding="utf-8")) if entry["program"] != "dualgap"]
-    found: dict[str, set[str]] = {}
-    for problem, goal in {(entry["problem"], f"{goal:.0e}") for entry in entries for goal in GOALS}:
-        took = {entry["program"]: entry["seconds"][goal] for entry in entries if entry["problem"] == problem}
-        known = {program: seconds for program, seconds in took.items() if seconds is not None}
-        of_problem = found.setdefault(problem, set())
-        of_problem |= {program for program, seconds in known.items() if seconds <= near * min(known.values())}
-    return found
 
 
 def comparison(before: Records, after: Records) -> list[str]:
@@ -263,7 +126,7 @@ def comparison(before: Records, after: Records) -> list[str]:
         row = [name]
         for goal in COLUMNS:
             was, now = (in_hindsight(ladder(rungs_of(of)), judge, goal) for of in (old[name], records))
-            row += [seconds(was), seconds(now), f"{was / now:.2f}" if was and now else "–", times(ratio(records, goal))]
+            row += [seconds(was), seconds(now), factor(was / now if was and now else None), times(ratio(records, goal))]
         rows.append(row)
     head = ["problem"] + [text for goal in COLUMNS for text in (f"before, to {goal:.0e}", "now", "times as fast", "of the best peer")]
     return lines(head, rows)
@@ -275,8 +138,7 @@ def write(page: pathlib.Path, records: Records) -> None:
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{text(problems)}\n{END}{after}", encoding="utf-8")
-    judged = ",\n".join(json.dumps(figure) for figure in figures(problems))
-    page.with_suffix(".json").write_text(f"[\n{judged}\n]\n", encoding="utf-8")
+    figures.write(page.with_suffix(".json"), problems)
 
 
 def in_order(problems: dict[str, Of]) -> dict[str, Of]:
