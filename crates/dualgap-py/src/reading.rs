@@ -197,10 +197,9 @@ type CsrAndNumbers<'py> = (
 /// Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
 /// columns, and the number that each line begins with.
 #[pyfunction]
-pub fn read_libsvm(py: Python<'_>, path: PathBuf) -> PyResult<CsrAndNumbers<'_>> {
-    // On this thread: workers read files side by side, and none should start the threads of a pool for it.
+pub fn read_libsvm(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CsrAndNumbers<'_>> {
     let read = py.detach(|| {
-        on_threads(1, || Examples::read_libsvm(Source::open(&path)?, TargetKind::Number))
+        on_threads(threads, || Examples::read_libsvm(Source::open(&path)?, TargetKind::Number))
     });
     let read = read.or_raise()?.or_raise()?;
     let rows = read.rows();

@@ -60,7 +60,7 @@ def read(number: int, block: Any, how: dict[str, Any]) -> tuple[Read, dict[str, 
         mapped = _is_mapped(block)
         if mapped or how["structure"] == "chain":
             return _of_library(block, how, mapped)
-        block = libsvm(block)
+        block = libsvm(block, how["threads"])
         held, info = _arrays(number, *block)
         return held, {**info, "file": True}
     if how["structure"] == "python":
@@ -107,9 +107,9 @@ def _of_library(path: str, how: dict[str, Any], mapped: bool) -> tuple[_dualgap.
     }
 
 
-def libsvm(path: str) -> tuple[Any, Any, None, None]:
+def libsvm(path: str, threads: int) -> tuple[Any, Any, None, None]:
     """Read a LIBSVM file as the program does, so that a shard has the numbers that it would have there."""
-    starts, columns, values, width, y = _dualgap.read_libsvm(path)
+    starts, columns, values, width, y = _dualgap.read_libsvm(path, threads)
     return sp.csr_matrix((values, columns, starts), shape=(len(y), width)), y, None, None
 
 

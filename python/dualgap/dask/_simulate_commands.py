@@ -98,7 +98,7 @@ def _inputs(path: str) -> dict[str, Any]:
 
 def _joined(paths: list[str]) -> tuple[Any, Any]:
     """Return the examples of all files."""
-    read = [libsvm(path)[:2] for path in paths]
+    read = [libsvm(path, 0)[:2] for path in paths]
     width = max(X.shape[1] for X, _ in read)
     same = [sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width)) for X, _ in read]
     return sp.vstack(same, format="csr"), np.concatenate([y for _, y in read])

@@ -13,6 +13,7 @@
 //! - `predictions`: predictions, probabilities and evaluations beside their formulas.
 //! - `own`: a structure of a user's own, with everything that a built-in one has.
 //! - `contract`: the check of an oracle against its contract.
+//! - `reading`: files that are longer than what a thread takes at a time.
 //! - `cancelled`: runs that other threads watch, store and end.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
@@ -26,6 +27,7 @@ mod own;
 mod pairs;
 mod paths;
 mod predictions;
+mod reading;
 mod resumed;
 mod sources;
 mod strengths;
