@@ -13,6 +13,7 @@ use crate::{Error, Result, Setting};
 
 /// The evidence for the dual value of a verified certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DualEvidence {
     /// The witness is feasible, and its dual value was computed.
     Witness,
