@@ -88,11 +88,13 @@ pub(super) fn prove<S: Structure, R>(
 ) -> Result<R> {
     let task = &model.task;
     check_data(model, data)?;
-    task.check().map_err(|error| refused(format!("the file names another problem: {error}")))?;
+    task.check().map_err(|error| {
+        refused(format!("the file names another problem: {error}")).caused_by(error)
+    })?;
     task.structure.check(&model.names)?;
     let weights = task.weigh(data, model.sample_weights.as_deref())?;
     let (factors, scaled) =
-        data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
+        data.scaled(task.scaling).map_err(|error| refused(error.to_string()).caused_by(error))?;
     let posing = Posing { penalty: task.penalty, weights: weights.as_deref(), choice: None };
     proof(task.structure.pose(&scaled, &posing)?.solvable(), &factors)
 }
@@ -116,6 +118,7 @@ fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
                  and the model's is {stored}"
             ),
             remedy,
+            source: None,
         });
     }
     let structure = &model.task.structure;
