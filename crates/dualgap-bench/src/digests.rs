@@ -105,6 +105,28 @@ const RUNS: &[&str] = &[
     "multiclass classes.svm --ball trace --radius 5 --tolerance 1e-9 --passes 2 --checkpoint run.ck | --passes 5",
     "completion ratings.csv --radius 6",
     "completion ratings.csv --radius 6 --holdout 0.1 --passes 8",
+    // matchings
+    "matching edges.txt --tolerance 1e-4",
+    "matching edges.txt --direction pairwise --cache on --passes 12",
+    "matching edges.txt --lanes --passes 20",
+    // kernels
+    "binary two.svm --kernel rbf --tolerance 1e-5",
+    "multiclass classes.svm --kernel polynomial --degree 2 --coef0 1 --tolerance 1e-3",
+    "chain tags.txt --kernel linear --passes 8",
+    // random fields
+    "chain tags.txt --loss crf --tolerance 1e-5",
+    "chain tags.txt --loss crf --l1 0.001 --tolerance 1e-3",
+    // other methods than the engine's
+    "multiclass classes.svm --loss softmax --solver eg --passes 12",
+    "multiclass classes.svm --solver cutting-plane --tolerance 1e-3",
+    "chain tags.txt --solver n-slack --tolerance 1e-3",
+    "binary two.svm --loss logistic --solver newton --tolerance 1e-8",
+    "binary two.svm --loss logistic --l1 0.01 --solver coordinates --tolerance 1e-8",
+    "multiclass classes.svm --solver ssg --passes 5",
+    // blocks of an oracle, as a user's own has them
+    "multiclass classes.svm --rescale slack --tolerance 1e-3",
+    "chain tags.txt --rescale slack --passes 12",
+    "chain tags.txt --beam 2 --passes 10",
 ];
 
 /// Runs everything, and compares or records.
@@ -219,7 +241,9 @@ fn write_data(folder: &Path) -> Result<()> {
     write("costs.txt", costs())?;
     write("tags.txt", sentences(&mut random))?;
     write("pairs.txt", "U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB\nB0:%x[0,1]\n".into())?;
-    write("ratings.csv", ratings(&mut random))
+    write("ratings.csv", ratings(&mut random))?;
+    // What is new comes last: the numbers of the others stay as they were.
+    write("edges.txt", edges(&mut random))
 }
 
 /// A few of twelve features.
@@ -260,6 +284,27 @@ fn ratings(random: &mut Random) -> String {
                 let _ = writeln!(text, "u{user},i{item},{:.1}", rating + random.unit() - 0.5);
             }
         }
+    }
+    text
+}
+
+/// Graphs of a few rows and columns: an edge near the diagonal is a link more often than not, and says so now and then.
+fn edges(random: &mut Random) -> String {
+    let mut text = String::new();
+    for _ in 0..20 {
+        let (rows, columns) = (1 + random.below(4), 1 + random.below(4));
+        for row in 0..rows {
+            for column in 0..columns {
+                let mark = match (row == column, random.below(4)) {
+                    (true, 1..) => "1",
+                    (false, 3) => "?",
+                    _ => "0",
+                };
+                let near = row.abs_diff(column) as f64 / 2.0 + random.unit();
+                let _ = writeln!(text, "{row} {column} {mark} near:{near} other:{}", random.unit());
+            }
+        }
+        text.push('\n');
     }
     text
 }

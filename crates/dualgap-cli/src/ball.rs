@@ -62,12 +62,8 @@ pub fn penalty_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
     let Some(ball) = model.penalty().ball() else {
         return vec![("lambda", format!("{}{}", number(lambda), and_else(regulariser)))];
     };
-    let (name, radius) = match ball {
-        Ball::L1 { radius } => ("l1", radius),
-        Ball::Simplex { radius } => ("simplex", radius),
-        Ball::Trace { radius } => ("trace", radius),
-    };
-    vec![("ball", format!("{name}, radius {}", number(radius))), ("mu", number(lambda))]
+    let radius = number(ball.radius());
+    vec![("ball", format!("{}, radius {radius}", ball.name())), ("mu", number(lambda))]
 }
 
 /// Returns the number of weights, and in a ball their rank or the number of nonzero ones.

@@ -191,6 +191,7 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
             Average::RandomAfter(steps) => {
                 format!(", a random iterate after {} steps", thousands(steps))
             }
+            _ => ", averaged".into(),
         },
         Method::Subgradient(settings) => match settings.average {
             subgradient::SubgradientAverage::Uniform => ", uniform average".into(),
@@ -254,6 +255,7 @@ fn certificate_in_words(model: &dyn AnyModel) -> String {
         Stop::TimeLimit => "its time was up",
         Stop::Interrupted => "it was interrupted",
         Stop::Stalled => "nothing moved any more",
+        _ => "it could not go on",
     };
     let claim = certified_sentence(&model.certificate());
     format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")

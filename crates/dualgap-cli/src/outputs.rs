@@ -28,7 +28,7 @@ impl From<&OutputEvaluation> for OutputsJson {
 
 /// Returns the rows of a table about all numbers.
 pub fn output_rows(figures: &OutputFigures) -> Vec<(&'static str, String)> {
-    let OutputFigures { examples, outputs, rmse, mae, r2 } = *figures;
+    let OutputFigures { examples, outputs, rmse, mae, r2, .. } = *figures;
     let (examples, outputs) = (thousands(examples as u64), thousands(outputs as u64));
     let over = format!("{examples} examples of {outputs} numbers");
     let mut rows = vec![("error", format!("{} root mean square over {over}", number(rmse)))];

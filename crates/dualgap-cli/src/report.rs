@@ -484,6 +484,7 @@ fn closing_line(report: &Report<()>, stop: &StopArgs) -> String {
         Stop::OracleLimit => "the oracle calls were used up",
         Stop::TimeLimit => "the time was up",
         Stop::Interrupted => "it was interrupted",
+        _ => "it could not go on",
     };
     let verdict = match report.stop {
         Stop::GapReached => format!("The tolerance of {asked} is reached."),
@@ -550,6 +551,7 @@ fn method_name(method: dual::Algorithm) -> &'static str {
     match method {
         dual::Algorithm::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
         dual::Algorithm::Fw => "batch Frank-Wolfe (fw)",
+        _ => "steps on the dual, block by block",
     }
 }
 

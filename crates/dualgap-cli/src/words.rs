@@ -17,8 +17,8 @@ pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
 
 /// Returns the rows of a table that compares predicted label sets with the true ones.
 pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
-    let SetFigures { examples, labels, subset_accuracy, hamming_loss, micro_f1, macro_f1 } =
-        *figures;
+    let SetFigures { examples, labels, subset_accuracy, hamming_loss, .. } = *figures;
+    let SetFigures { micro_f1, macro_f1, .. } = *figures;
     let (examples, labels) = (thousands(examples as u64), thousands(labels as u64));
     let in_percent = |share: f64| format!("{:.2}", 100.0 * share);
     let wrong = percent(hamming_loss);

@@ -102,6 +102,8 @@ pub enum Error {
         message: String,
         /// What to do about it.
         remedy: String,
+        /// The error behind it, if there is one.
+        source: Option<Source>,
     },
     /// The certificate cannot be true: a negative gap beyond rounding, or a number that is none.
     #[error("no certificate: {message}")]
@@ -242,7 +244,7 @@ impl Error {
         }
     }
 
-    /// Adds the error behind this one, where it is one of a line, a file or a setting.
+    /// Adds the error behind this one, where it is one of a line, a file or a setting, or refuses a model.
     ///
     /// ```
     /// # use dualgap::Error;
@@ -256,7 +258,8 @@ impl Error {
     pub fn caused_by(mut self, error: impl Into<Source>) -> Self {
         if let Self::Line { source, .. }
         | Self::File { source, .. }
-        | Self::Setting { source, .. } = &mut self
+        | Self::Setting { source, .. }
+        | Self::Refused { source, .. } = &mut self
         {
             *source = Some(error.into());
         }

@@ -94,13 +94,14 @@ impl BallArgs {
 /// Returns an error if the method is not available for this ball.
 fn check_method(ball: Ball, method: BallMethod) -> Result<()> {
     let (others, names) = match ball {
-        Ball::L1 { .. } | Ball::Simplex { .. } => (
-            &BallMethod::BASELINES[..],
-            "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
-        ),
         Ball::Trace { .. } => (
             &BallMethod::LOW_RANK_BASELINES[..],
             "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
+        ),
+        // The others have weights in rows and columns.
+        _ => (
+            &BallMethod::BASELINES[..],
+            "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
         ),
     };
     if matches!(method, BallMethod::Auto | BallMethod::Pdbfw) || others.contains(&method) {

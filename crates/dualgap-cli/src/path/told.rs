@@ -319,6 +319,7 @@ impl Told {
             Stop::OracleLimit => "the oracle calls of a model were used up",
             Stop::TimeLimit => "the time was up",
             Stop::Interrupted => "it was interrupted",
+            _ => "it could not go on",
         };
         format!(
             "{proved}\nThe path ends at lambda {} and NOT at {}: {why}.",

@@ -14,15 +14,12 @@ use super::own_term::{self, SmoothTerm};
 use super::{Losses, Solution, Weights};
 use crate::dual::problem::masses;
 use crate::linalg::underflow::{norm_above, product_above};
-use crate::linalg::{Halted, Measured, Sum, UNIT_ROUNDOFF};
-use crate::run::BestPair;
+use crate::linalg::{Halted, Measured, Sum};
+use crate::run::{BestPair, Mean};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
-
-/// A mass is a quotient by a compensated sum: three roundings, and one more for the product that uses it.
-const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 /// The data of a problem: a linear map from X to predictions, with the form of X and the proof of dual values in its
 /// ball. The trace ball's data implement [`Map`](super::trace::Map) in its place.
@@ -274,7 +271,7 @@ impl<M: Design, L: Losses> BallProblem<M, L> {
         let (mut mean, mut scratch) = (Mean::default(), L::Scratch::default());
         let c = self.outputs();
         for (i, (a, off)) in a.chunks_exact(c).zip(off.chunks_exact(c)).enumerate() {
-            mean.add(self.masses[i], self.losses.value(i, a, off, &mut scratch));
+            mean.add(self.losses.value(i, a, off, &mut scratch), self.masses[i]);
         }
         mean.total()
     }
@@ -365,7 +362,7 @@ impl<M: Design, L: Losses> BallProblem<M, L> {
         for (i, alpha) in alpha.chunks_exact(self.outputs()).enumerate() {
             let audited = self.losses.audit(i, alpha)?;
             let Measured { value, error } = audited.conjugate;
-            mean.add(self.masses[i], Measured { value: -value, error });
+            mean.add(Measured { value: -value, error }, self.masses[i]);
             visit(i, alpha, audited.off);
         }
         Ok(mean.total())
@@ -390,25 +387,5 @@ impl<M: Design, L: Losses> BallProblem<M, L> {
     /// Whether these are finite numbers, one for each prediction.
     pub(super) fn has_numbers(&self, numbers: &[f64]) -> bool {
         numbers.len() == self.numbers() && numbers.iter().all(|x| x.is_finite())
-    }
-}
-
-/// A mean over the examples, and the sum of the sizes of its terms.
-#[derive(Default)]
-struct Mean {
-    sum: Sum,
-    size: f64,
-}
-
-impl Mean {
-    fn add(&mut self, mass: f64, term: Measured) {
-        self.sum.add_measured(term.scaled(mass));
-        self.size += product_above(mass, term.value.abs());
-    }
-
-    fn total(&self) -> Measured {
-        let mut value = self.sum.total();
-        value.error += product_above(MASS_ROUNDING, self.size) * 1.000_001;
-        value
     }
 }

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Which iterate a run returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Average {
     /// The iterates themselves, without averaging.
     #[default]

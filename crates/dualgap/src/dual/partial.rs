@@ -2,49 +2,10 @@
 //! order.
 
 use super::Found;
-use crate::linalg::underflow::product_above;
-use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF};
+use crate::linalg::{CompensatedVec, Measured};
 use crate::run::Basis;
+pub(super) use crate::run::Mean;
 use serde::{Deserialize, Serialize};
-
-/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
-const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
-
-/// A mean over the blocks to which terms may still be added, and the magnitude of its terms.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Mean {
-    pub sum: Sum,
-    magnitude: f64,
-}
-
-impl Mean {
-    /// Returns a sum whose terms have masses that are part of their errors already.
-    pub fn of(sum: Sum) -> Self {
-        Self { sum, magnitude: 0.0 }
-    }
-
-    /// Adds a term with its mass.
-    pub fn add(&mut self, term: Measured, mass: f64) {
-        self.sum.add_measured(term.scaled(mass));
-        self.magnitude += product_above(mass, term.value.abs());
-    }
-
-    /// Adds many terms with their masses.
-    pub fn add_all(&mut self, values: &[f64], errors: &[f64], masses: &[f64]) {
-        self.magnitude += self.sum.add_products(values, errors, masses);
-    }
-
-    pub fn add_mean(&mut self, other: &Self) {
-        self.sum.add_sum(&other.sum);
-        self.magnitude += other.magnitude;
-    }
-
-    pub fn total(&self) -> Measured {
-        let mut value = self.sum.total();
-        value.error += product_above(MASS_ROUNDING, self.magnitude) * 1.000_001;
-        value
-    }
-}
 
 /// The losses of some of the blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

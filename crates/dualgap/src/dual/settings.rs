@@ -22,6 +22,7 @@ pub enum Acceleration {
 /// How far a step goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Step {
     /// To the maximum of the dual along the segment.
     #[default]
@@ -33,6 +34,7 @@ pub enum Step {
 /// From which corners of a block to which a step moves weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Direction {
     /// Pairwise if blocks know their corners, steps move one block by line search and nothing is averaged; otherwise
     /// toward.
@@ -63,6 +65,7 @@ pub enum Cache {
 /// Which blocks a step moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Algorithm {
     /// One at a time: block-coordinate Frank-Wolfe, Algorithm 4.
     #[default]

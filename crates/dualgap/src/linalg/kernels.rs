@@ -104,8 +104,9 @@ fn write_lanes<const M: usize, const N: usize>(lanes: &Lanes<M, N>, run: &mut [f
 /// # use dualgap::linalg::{Row, add_scores};
 /// let w = [1.0, 2.0, 3.0, 4.0]; // two features, two labels
 /// let mut scores = [0.0, 0.5];
-/// add_scores(Row::Sparse { indices: &[1], values: &[2.0] }, &w, &mut scores);
+/// add_scores(Row::sparse(&[1], &[2.0])?, &w, &mut scores);
 /// assert_eq!(scores, [6.0, 8.5]);
+/// # Ok::<(), dualgap::Error>(())
 /// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
@@ -225,8 +226,9 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// ```
 /// # use dualgap::linalg::{Row, score};
-/// let row = Row::Sparse { indices: &[0, 2], values: &[2.0, 1.0] };
+/// let row = Row::sparse(&[0, 2], &[2.0, 1.0])?;
 /// assert_eq!(score(row, &[1.0, 5.0, -3.0]), -1.0);
+/// # Ok::<(), dualgap::Error>(())
 /// ```
 #[inline]
 pub fn score(row: Row<'_>, w: &[f64]) -> f64 {

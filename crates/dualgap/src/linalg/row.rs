@@ -3,13 +3,22 @@
 //! A value of 32 bits is exact as a number of 64 bits, and all arithmetic has 64: what is computed with a row does not
 //! depend on how it is stored, to the last bit.
 
+use crate::{Error, Result};
+
 /// The bytes of a cache line.
 const LINE: usize = 64;
 
-/// One row, borrowed.
+/// One row, borrowed. A sparse one is made by [`Row::sparse`], or is one of [`Rows`](super::Rows): both have checked its indices,
+/// and nobody else can write one down.
+///
+/// ```compile_fail,E0639
+/// # use dualgap::linalg::Row;
+/// let twice = Row::Sparse { indices: &[1, 1], values: &[1.0, 2.0] };
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Row<'a> {
     /// Strictly ascending indices and their values.
+    #[non_exhaustive]
     Sparse {
         /// Strictly ascending.
         indices: &'a [u32],
@@ -17,6 +26,7 @@ pub enum Row<'a> {
         values: &'a [f64],
     },
     /// The same with values that 32 bits hold exactly.
+    #[non_exhaustive]
     Single {
         /// Strictly ascending.
         indices: &'a [u32],
@@ -24,6 +34,7 @@ pub enum Row<'a> {
         values: &'a [f32],
     },
     /// The same with the value one for every index: features that are there or not.
+    #[non_exhaustive]
     Ones {
         /// Strictly ascending.
         indices: &'a [u32],
@@ -51,6 +62,32 @@ pub(crate) fn ones(count: usize) -> &'static [One] {
 }
 
 impl<'a> Row<'a> {
+    /// Returns the row with these entries, or an error unless there is a value for every index and the indices ascend, each greater
+    /// than the one before.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Row;
+    /// let row = Row::sparse(&[0, 2], &[1.0, 3.0])?;
+    /// assert_eq!((row.get(2), row.stored()), (3.0, 2));
+    /// assert!(Row::sparse(&[2, 0], &[3.0, 1.0]).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Result<Self> {
+        if indices.len() != values.len() {
+            return Err(Error::setting(format!(
+                "a row has {} indices and {} values: every entry has one of each",
+                indices.len(),
+                values.len()
+            )));
+        }
+        if let Some([before, after, ..]) = indices.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(Error::setting(format!(
+                "in a row, index {before} comes before index {after}: they must be sorted, each of them once"
+            )));
+        }
+        Ok(Self::Sparse { indices, values })
+    }
+
     /// Returns the stored entries, in ascending order of their index.
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + 'a {
         (0..self.stored()).map(move |k| match self {
@@ -141,8 +178,9 @@ impl<'a> Row<'a> {
     ///
     /// ```
     /// # use dualgap::linalg::Row;
-    /// assert_eq!(Row::Single { indices: &[0, 2], values: &[1.0, 3.0] }.indices(), Some(&[0, 2][..]));
+    /// assert_eq!(Row::sparse(&[0, 2], &[1.0, 3.0])?.indices(), Some(&[0, 2][..]));
     /// assert_eq!(Row::Dense(&[1.0, 3.0]).indices(), None);
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     #[inline]
     pub fn indices(self) -> Option<&'a [u32]> {
@@ -157,9 +195,12 @@ impl<'a> Row<'a> {
     /// Returns the same row with values of 64 bits, in the buffer if they have fewer: for work that reads every value often.
     ///
     /// ```
-    /// # use dualgap::linalg::Row;
-    /// let (row, mut wide) = (Row::Single { indices: &[0, 2], values: &[1.0, 3.0] }, Vec::new());
-    /// assert!(matches!(row.widened(&mut wide), Row::Sparse { values: [1.0, 3.0], .. }));
+    /// # use dualgap::linalg::{Row, Rows};
+    /// let mut rows = Rows::sparse();
+    /// rows.push_sparse(&[(0, 0.5), (2, 3.0)]);
+    /// assert!(matches!(rows.row(0), Row::Single { .. }));
+    /// let mut wide = Vec::new();
+    /// assert!(matches!(rows.row(0).widened(&mut wide), Row::Sparse { values: [0.5, 3.0], .. }));
     /// ```
     pub fn widened<'b>(self, wide: &'b mut Vec<f64>) -> Row<'b>
     where
@@ -184,8 +225,9 @@ impl<'a> Row<'a> {
     ///
     /// ```
     /// # use dualgap::linalg::Row;
-    /// let row = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
+    /// let row = Row::sparse(&[0, 2], &[1.0, 3.0])?;
     /// assert_eq!((row.get(2), row.get(1)), (3.0, 0.0));
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn get(self, index: usize) -> f64 {
         let place = match self.indices() {
@@ -218,8 +260,9 @@ impl<'a> Row<'a> {
     ///
     /// ```
     /// # use dualgap::linalg::Row;
-    /// let sparse = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
+    /// let sparse = Row::sparse(&[0, 2], &[1.0, 3.0])?;
     /// assert_eq!(sparse.dot(Row::Dense(&[2.0, 9.0, 5.0])), 17.0);
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn dot(self, other: Row<'_>) -> f64 {
         use Row::{Dense, Ones, Single, Sparse};
@@ -262,4 +305,25 @@ fn matched<X: Copy + Into<f64>, Y: Copy + Into<f64>>(
         j += usize::from(right <= left);
     }
     total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Row;
+
+    #[test]
+    fn a_row_whose_indices_do_not_ascend_is_refused() {
+        for (indices, values) in [
+            (&[0, 0][..], &[1.0, 2.0][..]), // twice
+            (&[3, 1], &[1.0, 2.0]),         // descending
+            (&[0, 4, 4], &[1.0, 2.0, 3.0]), // at the end
+            (&[0, 1], &[1.0]),              // no value
+            (&[], &[1.0]),                  // no index
+        ] {
+            assert!(Row::sparse(indices, values).is_err(), "{indices:?} {values:?}");
+        }
+        for (indices, values) in [(&[][..], &[][..]), (&[0, u32::MAX], &[1.0, 2.0])] {
+            assert_eq!(Row::sparse(indices, values).unwrap().stored(), indices.len());
+        }
+    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stop {
     /// The certified gap, rounding included, is within the tolerance.
     GapReached,

@@ -16,8 +16,11 @@ use std::fmt::Debug;
 ///
 /// A structure says how its data become an optimisation problem ([`pose`](Self::pose)), how its weights are laid out, and
 /// how a model predicts. Training, certificates, checkpoints, model files, paths and cross-validation are then the same
-/// for all structures: [`Task`](crate::task::Task) has them. `examples/own_structure.rs` has one that is written outside
-/// this crate.
+/// for all structures: [`Task`](crate::task::Task) has them.
+///
+/// The short way to a structure of one's own is an oracle: an [`OwnOracle`](super::OwnOracle) is a structure by
+/// [`OwnStructure`](super::OwnStructure), and `examples/own_structure.rs` has one. This trait itself is implemented outside of the crate
+/// in `tests/models/outside.rs`.
 pub trait Structure:
     Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {

@@ -58,6 +58,7 @@ impl Names {
         let refused = |message: &str| Error::Refused {
             message: message.into(),
             remedy: "the certificate is worth nothing for this file and these data".into(),
+            source: None,
         };
         if of_data.alphabet != self.alphabet {
             return Err(refused("the file has other names for what it predicts than the data"));

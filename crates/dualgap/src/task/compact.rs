@@ -240,7 +240,8 @@ pub(super) fn put_features(put: &mut dyn FnMut(&str, Tensor), names: &Dictionary
         names.names().try_for_each(|name| packed.write_all(name.as_bytes()))?;
         packed.into_inner().map_err(IntoInnerError::into_error)?.finish()
     });
-    let packed = written.map_err(|error| crate::Error::setting(error.to_string()))?;
+    let packed =
+        written.map_err(|error| crate::Error::setting(error.to_string()).caused_by(error))?;
     put("names.packed", Tensor::bytes(packed));
     Ok(())
 }

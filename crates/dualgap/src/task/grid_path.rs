@@ -131,6 +131,7 @@ impl Over {
         let refused = |message: String| Error::Refused {
             message,
             remedy: "the path is worth nothing for these data".into(),
+            source: None,
         };
         let (mut first, mut bare) = (None, 0);
         for claim in claims {

@@ -254,8 +254,9 @@ impl Method {
             }
             fields[name] = value.clone();
         }
-        serde_json::from_value(fields)
-            .map_err(|error| Error::setting(format!("a setting of the solver: {error}")))
+        serde_json::from_value(fields).map_err(|error| {
+            Error::setting(format!("a setting of the solver: {error}")).caused_by(error)
+        })
     }
 
     /// Returns the method that a run under this penalty has, or an error if they do not go together.

@@ -260,6 +260,7 @@ pub fn check_path<S: Structure>(
     let refused = |message: String| Error::Refused {
         message,
         remedy: "the path is worth nothing for these data".into(),
+        source: None,
     };
     Interval::new(within.from, within.to)?;
     tolerance.check()?;

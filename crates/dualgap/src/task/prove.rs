@@ -13,6 +13,7 @@ use crate::{Error, Result, Setting};
 
 /// The evidence for the dual value of a verified certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DualEvidence {
     /// The witness is feasible, and its dual value was computed.
     Witness,
@@ -87,11 +88,13 @@ pub(super) fn prove<S: Structure, R>(
 ) -> Result<R> {
     let task = &model.task;
     check_data(model, data)?;
-    task.check().map_err(|error| refused(format!("the file names another problem: {error}")))?;
+    task.check().map_err(|error| {
+        refused(format!("the file names another problem: {error}")).caused_by(error)
+    })?;
     task.structure.check(&model.names)?;
     let weights = task.weigh(data, model.sample_weights.as_deref())?;
     let (factors, scaled) =
-        data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
+        data.scaled(task.scaling).map_err(|error| refused(error.to_string()).caused_by(error))?;
     let posing = Posing { penalty: task.penalty, weights: weights.as_deref(), choice: None };
     proof(task.structure.pose(&scaled, &posing)?.solvable(), &factors)
 }
@@ -115,6 +118,7 @@ fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
                  and the model's is {stored}"
             ),
             remedy,
+            source: None,
         });
     }
     let structure = &model.task.structure;

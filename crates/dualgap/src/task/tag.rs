@@ -218,11 +218,12 @@ fn next_portion(
             InputForm::Json => of_json(line, inputs),
             _ => Ok(of_text(line.to_string())),
         };
-        let mut read = read.map_err(|message| {
-            source.error(
+        let mut read = read.map_err(|(message, cause)| {
+            let error = source.error(
                 message,
                 "a line is an object such as {\"tokens\": [\"He\", \"runs\"]} or {\"text\": \"He runs.\"}",
-            )
+            );
+            cause.into_iter().fold(error, Error::caused_by)
         })?;
         read.line = source.line_number();
         portion.push(read);
@@ -236,14 +237,15 @@ fn of_text(text: String) -> Read {
     Read { tokens, text: Some((text, places)), ..Read::default() }
 }
 
-fn of_json(line: &str, inputs: usize) -> Result<Read, String> {
+/// Returns what a line has, or what is wrong with it and the error behind that.
+fn of_json(line: &str, inputs: usize) -> Result<Read, (String, Option<serde_json::Error>)> {
     let few = || {
         format!(
             "the features of the model are made of {inputs} columns, and there are not as many for every token"
         )
     };
-    let given: Given =
-        serde_json::from_str(line).map_err(|error| format!("no such object: {error}"))?;
+    let given: Given = serde_json::from_str(line)
+        .map_err(|error| (format!("no such object: {error}"), Some(error)))?;
     let read = match (given.tokens, given.text) {
         (Some(tokens), None) => {
             let columns = tokens.into_iter().map(|token| match token {
@@ -253,10 +255,10 @@ fn of_json(line: &str, inputs: usize) -> Result<Read, String> {
             Read { tokens: columns.collect(), ..Read::default() }
         }
         (None, Some(text)) => of_text(text),
-        _ => return Err("either `tokens` or `text` is needed".into()),
+        _ => return Err(("either `tokens` or `text` is needed".into(), None)),
     };
     if read.tokens.iter().any(|columns| columns.len() < inputs.max(1)) {
-        return Err(few());
+        return Err((few(), None));
     }
     Ok(Read { id: given.id, ..read })
 }

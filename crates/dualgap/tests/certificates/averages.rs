@@ -22,7 +22,7 @@ fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
         Average::Suffix => f64::from(u8::from(t >= first_of_suffix(k))),
         Average::After(steps) if k as u64 <= steps => f64::from(u8::from(t == k)),
         Average::After(steps) => f64::from(u8::from(t as u64 > steps)),
-        Average::Random | Average::RandomAfter(_) => unreachable!("no mean"),
+        _ => unreachable!("no mean"),
     };
     let total: f64 = (1..=k).map(weight).sum();
     let mut sum = vec![0.0; iterates[0].len()];

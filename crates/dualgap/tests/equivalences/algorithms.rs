@@ -40,6 +40,7 @@ fn frank_wolfe(problem: &Explicit, step: Step, steps: usize) -> Vec<Vec<f64>> {
             Step::Predefined => 2.0 / (k as f64 + 2.0),
             Step::LineSearch if gap <= 0.0 => 0.0,
             Step::LineSearch => (gap / (lambda * dot(&toward, &toward))).min(1.0),
+            other => panic!("{other:?} is none of the paper's"),
         };
         w.iter_mut().zip(&toward).for_each(|(w, toward)| *w += gamma * toward);
         l += gamma * (l_s - l);
@@ -98,6 +99,7 @@ fn block_coordinate_frank_wolfe(
             Step::LineSearch if gap <= 0.0 => 0.0,
             Step::LineSearch if squares == 0.0 => 1.0,
             Step::LineSearch => (gap / squares).min(1.0),
+            other => panic!("{other:?} is none of the paper's"),
         };
         for ((w, w_i), toward) in w.iter_mut().zip(w_i).zip(&toward) {
             *w += gamma * toward;

@@ -48,7 +48,7 @@ fn budget(direction: Direction) -> Budget {
     let passes = match direction {
         Direction::Toward => 10,
         Direction::Away => 100,
-        Direction::Auto | Direction::Pairwise => 2000,
+        _ => 2000,
     };
     Budget { passes: Some(passes), ..Budget::relative(TOLERANCE) }
 }

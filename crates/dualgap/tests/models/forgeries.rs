@@ -61,7 +61,7 @@ fn engine_alone(method: Algorithm, way: &Settings, small: &Small) -> Settings {
     let way = Settings { method, acceleration: Acceleration::Off, ..of(way, small) };
     match method {
         Algorithm::Bcfw => way,
-        Algorithm::Fw => Settings { direction: Direction::Toward, cache: Cache::Off, ..way },
+        _ => Settings { direction: Direction::Toward, cache: Cache::Off, ..way },
     }
 }
 

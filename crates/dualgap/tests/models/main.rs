@@ -12,6 +12,7 @@
 //! - `versions`: files of the first version.
 //! - `predictions`: predictions, probabilities and evaluations beside their formulas.
 //! - `own`: a structure of a user's own, with everything that a built-in one has.
+//! - `outside`: a structure that is written outside of the library, without an oracle.
 //! - `contract`: the check of an oracle against its contract.
 //! - `reading`: files that are longer than what a thread takes at a time.
 //! - `cancelled`: runs that other threads watch, store and end.
@@ -23,6 +24,7 @@ mod contract;
 mod cross_validation;
 mod fitting;
 mod forgeries;
+mod outside;
 mod own;
 mod pairs;
 mod paths;

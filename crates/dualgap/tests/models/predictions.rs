@@ -1,12 +1,15 @@
 //! Scores, probabilities and evaluations of models with weights that a hand can compute with, on one thread and on
 //! several.
 
-use dualgap::data::{Examples, Outputs, Sequences, Sets};
+use crate::matchings::Case;
+use dualgap::data::{DataSet, Examples, Outputs, Ratings, Sequences, Sets};
 use dualgap::linalg::Rows;
 use dualgap::linalg::on_threads;
 use dualgap::run::Budget;
+use dualgap::structure::evaluation::Evaluation;
 use dualgap::structure::{
-    Chain, Hamming, Linear, MultiLabel, MultiOutput, Multiclass, Structure, Table,
+    Centring, Chain, Completion, Hamming, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
+    Structure, Table,
 };
 use dualgap::task::{Model, Plan, Task};
 use dualgap::term::{MulticlassLoss, Penalty, ScalarLoss};
@@ -131,6 +134,75 @@ fn errors_of_numbers_count_the_weights_of_examples() {
     }
     assert_table(&model.scores(&data).unwrap(), &[&[2.0], &[4.0], &[6.0]]);
     assert!(model.probabilities(&data).is_err());
+}
+
+#[test]
+fn errors_of_sets_and_of_several_numbers_count_the_weights_of_examples() {
+    let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+    let sets = Sets::named(&[vec!["x"], vec!["x", "y"]]).unwrap();
+    let plain = Examples::new(rows.clone(), sets).unwrap();
+    let data = plain.clone().with_weights(vec![3.0, 1.0]).unwrap();
+    let task = Task::new(MultiLabel::new(ScalarLoss::Logistic), Penalty::l1_ball(10.0, 0.1));
+    let model = with_weights(&task, &data, &[1.0, -1.0, -1.0, 1.0]);
+    // The first set is right; of the second, one of two labels is missing.
+    let figures = model.evaluate(&data).unwrap().sets().unwrap().figures();
+    assert_eq!((figures.subset_accuracy, figures.weighted_subset_accuracy), (0.5, Some(0.75)));
+    assert_eq!((figures.hamming_loss, figures.weighted_hamming_loss), (0.25, Some(0.125)));
+    let figures = model.evaluate(&plain).unwrap().sets().unwrap().figures();
+    assert_eq!((figures.weighted_subset_accuracy, figures.weighted_hamming_loss), (None, None));
+
+    let outputs = Outputs::new(vec!["u".into(), "v".into()], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+    let plain = Examples::new(rows, outputs).unwrap();
+    let data = plain.clone().with_weights(vec![3.0, 1.0]).unwrap();
+    let task = Task::new(MultiOutput::new(ScalarLoss::Squared), Penalty::l1_ball(20.0, 0.1));
+    let model = with_weights(&task, &data, &[1.0, 2.0, 3.0, 5.0]);
+    // Only the second number of the second example is off, by one.
+    let evaluation = model.evaluate(&data).unwrap();
+    let figures = evaluation.outputs().unwrap().figures();
+    assert!(near(figures.rmse, 0.5) && near(figures.weighted_rmse.unwrap(), 0.125_f64.sqrt()));
+    let weighted: Vec<f64> =
+        evaluation.outputs().unwrap().by_output().map(|(_, e)| e.weighted_rmse.unwrap()).collect();
+    assert_eq!(weighted, [0.0, 0.5]);
+    let unweighted = model.evaluate(&plain).unwrap();
+    assert!(unweighted.outputs().unwrap().figures().weighted_rmse.is_none());
+}
+
+#[test]
+fn errors_of_ratings_count_their_weights() {
+    let triples = [("u", "a", 1.0), ("u", "b", 3.0), ("v", "a", 2.5), ("v", "b", 7.0)];
+    let (plain, weights) = (Ratings::from_triples(&triples).unwrap(), [3.0, 1.0, 0.5, 2.0]);
+    let data = plain.clone().with_weights(weights.to_vec()).unwrap();
+    let completion = Completion::new(ScalarLoss::Squared, Centring::Mean);
+    let task = Task::new(completion, Penalty::trace_ball(1.0, 0.1));
+    let model = task.fit(&data, Plan::new(Budget::passes(3))).unwrap().model;
+    let expected = |predicted: &[f64]| {
+        let off = predicted.iter().zip(data.values()).zip(&weights);
+        let sum: f64 = off.map(|((p, t), weight)| weight * (p - t).powi(2)).sum();
+        (sum / 6.5).sqrt()
+    };
+    let Evaluation::Ratings(errors) = model.evaluate(&data).unwrap() else { panic!("no ratings") };
+    let predicted = model.predict(&data).unwrap();
+    assert!(near(errors.errors.weighted_rmse.unwrap(), expected(&predicted)));
+    let mean = vec![model.task.structure.centre.mean; 4];
+    assert!(near(errors.of_mean.unwrap().weighted_rmse.unwrap(), expected(&mean)));
+    let unweighted = model.evaluate(&plain).unwrap();
+    assert!(unweighted.numbers().unwrap().weighted_rmse.is_none());
+}
+
+#[test]
+fn losses_of_matchings_count_the_weights_of_examples() {
+    let case = Case::random(3, 6, 4, 3);
+    let (plain, weights) = (case.data(), [3.0, 1.0, 0.5, 2.0, 0.0, 1.0]);
+    let data = plain.clone().with_weights(weights.to_vec()).unwrap();
+    let task = Task::new(Matching::new(case.loss), Penalty::ridge(case.lambda));
+    let model = task.fit(&data, Plan::new(Budget::passes(1))).unwrap().model;
+    let figures = |data| model.evaluate(&data).unwrap().links().unwrap().figures();
+    let each: Vec<f64> = (0..6).map(|i| figures(plain.subset(&[i])).mean_loss).collect();
+    assert!(each.iter().any(|&loss| loss != each[0]), "{each:?}");
+    let sum: f64 = each.iter().zip(&weights).map(|(loss, weight)| loss * weight).sum();
+    assert!(near(figures(data.clone()).weighted_mean_loss.unwrap(), sum / 7.5));
+    assert!(near(figures(data).mean_loss, each.iter().sum::<f64>() / 6.0));
+    assert!(figures(plain).weighted_mean_loss.is_none());
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! An error keeps the one behind it, for programs that ask for more than words.
 
 use dualgap::container::Digest;
-use dualgap::data::{Conversion, CsvRecipe, Format, Recipe, Source};
-use dualgap::structure::Multiclass;
-use dualgap::task::Model;
+use dualgap::data::{ColumnRecipe, Conversion, CsvRecipe, Examples, Format, Recipe, Sink, Source};
+use dualgap::dual::shard::Change;
+use dualgap::run::Budget;
+use dualgap::structure::{Chain, Hamming, Multiclass};
+use dualgap::task::{AnyModel, InputForm, Method, Model, Plan, Tagging, Task};
+use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use safetensors::tensor::TensorView;
 use std::io::ErrorKind;
@@ -86,6 +89,51 @@ fn a_header_that_is_broken_is_one_of_its_parser() {
     // A map whose line of a header is no JSON.
     std::fs::write(&path, "dualgap map 1\n{\nbody").unwrap();
     behind(Conversion::load(&path), |error: &serde_json::Error| assert!(error.is_eof()));
+}
+
+#[test]
+fn a_line_of_a_stream_that_is_no_object_is_one_of_its_parser() {
+    let recipe = Recipe::whole(Format::Columns(ColumnRecipe::preset("paper-conll2000").unwrap()));
+    let text = b"He PRP B-NP\nruns VBZ B-VP\n\nShe PRP B-NP\nsits VBZ B-VP\n\n";
+    let loaded = recipe.sequences(Source::from_bytes("text", text).unwrap(), None).unwrap();
+    let task = Task::new(Chain::new(Hamming::Plain), Penalty::ridge(0.1));
+    let mut model = task.fit(&loaded.data, Plan::new(Budget::passes(1))).unwrap().model;
+    model.provenance.recipe = Some(loaded.recipe);
+    let folder = tempfile::tempdir().unwrap();
+    let tag = |lines: &[u8]| {
+        let source = Source::from_bytes("stream", lines)?;
+        let tagging = Tagging { input: InputForm::Json, threads: 1, ..Tagging::default() };
+        model.tag(source, &tagging, &mut Sink::create(&folder.path().join("tags"))?)
+    };
+    assert!(tag(b"{\"tokens\": [[\"He\", \"PRP\"]]}\n").is_ok());
+    behind(tag(b"{\"tokens\": [\n"), |error: &serde_json::Error| assert!(error.is_eof()));
+    // An object with nothing to label has no error behind it.
+    assert!(std::error::Error::source(&tag(b"{}\n").err().unwrap()).is_none());
+}
+
+#[test]
+fn a_setting_of_another_type_is_one_of_serde() {
+    let seed = serde_json::json!({ "seed": "seven" });
+    let method = Method::named("auto", false).unwrap().with(seed.as_object().unwrap());
+    behind(method, |error: &serde_json::Error| assert!(error.is_data()));
+}
+
+#[test]
+fn a_model_that_names_no_problem_is_refused_for_what_is_wrong_with_it() {
+    let rows = [vec![1.0], vec![-1.0], vec![2.0]];
+    let data = Examples::from_dense(&rows, &["a", "b", "a"]).unwrap();
+    let task = Task::new(Multiclass::default(), Penalty::ridge(0.1));
+    let mut model = task.fit(&data, Plan::new(Budget::passes(3))).unwrap().model;
+    assert!(model.certify(&data).is_ok());
+    model.task.penalty = Penalty::ridge(-0.1);
+    let refused = model.certify(&data);
+    assert!(matches!(refused, Err(Error::Refused { .. })));
+    behind(refused, |error: &Error| assert!(matches!(error, Error::Setting { .. }), "{error}"));
+}
+
+#[test]
+fn bytes_that_are_no_part_of_a_shard_are_one_of_their_decoder() {
+    behind(Change::from_bytes(&[3]), |_: &postcard::Error| ());
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn predefined_steps_are_two_n_over_nu_k_plus_two_n() {
             // The best pair may be an older one, so the engine itself is asked.
             let sampled = |k: usize| match method {
                 Algorithm::Bcfw => vec![k % 20],
-                Algorithm::Fw => (0..20).collect(),
+                _ => (0..20).collect(),
             };
             let expected = literal(nu, 20, steps, sampled);
             let found = iterate(&blocks, &settings, steps);
@@ -136,21 +136,17 @@ fn iterate(blocks: &OracleBlocks<'_, Weak>, settings: &Settings, steps: usize) -
     fn quota(steps: usize) -> Quota<'static> {
         Quota { oracle_calls: u64::MAX, steps: steps as u64, pause: u64::MAX, halted: &|| false }
     }
-    match settings.method {
-        Algorithm::Bcfw => {
-            let problem = Problem::new(blocks, L2, settings.lambda, None).unwrap();
-            let mut engine = Engine::new(problem, settings).unwrap();
-            engine.advance(&quota(steps)).unwrap();
-            engine.weights()
-        }
-        Algorithm::Fw => {
-            let joined = Joined::new(blocks, None).unwrap();
-            let problem = Problem::new(&joined, L2, settings.lambda, None).unwrap();
-            let mut engine = Engine::new(problem, settings).unwrap();
-            engine.advance(&quota(steps)).unwrap();
-            engine.weights()
-        }
+    if settings.method == Algorithm::Bcfw {
+        let problem = Problem::new(blocks, L2, settings.lambda, None).unwrap();
+        let mut engine = Engine::new(problem, settings).unwrap();
+        engine.advance(&quota(steps)).unwrap();
+        return engine.weights();
     }
+    let joined = Joined::new(blocks, None).unwrap();
+    let problem = Problem::new(&joined, L2, settings.lambda, None).unwrap();
+    let mut engine = Engine::new(problem, settings).unwrap();
+    engine.advance(&quota(steps)).unwrap();
+    engine.weights()
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn broken(case: &Case, step: Step, delta: f64, longer: f64) -> (usize, usize) {
             // A solver that begins here asks for the tolerance of its own first step, where γ̃ = 1.
             let taken = match step {
                 Step::Predefined => Some(longer * gamma),
-                Step::LineSearch => None,
+                _ => None,
             };
             let value = after(case, at, &settings, i, taken);
             let limit = bound(case, at, i, gamma, 1.0, &quality);

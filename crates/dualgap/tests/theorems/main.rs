@@ -201,13 +201,12 @@ pub fn walk(case: &Case, way: Way, steps: usize, seed: u64) -> Vec<Point> {
             let drawn = random.below(half + skew * (n - half));
             let i = if drawn < half { drawn } else { half + (drawn - half) / skew };
             let blocks = if method == Algorithm::Fw { 0..n } else { i..i + 1 };
-            let proper = match step {
-                Step::Predefined => solver.predefined_length(),
-                Step::LineSearch => {
-                    let here = solver.point().clone();
-                    let mut trial = FrankWolfe::at(&case.product, &settings, here).unwrap();
-                    trial.step_on(blocks.clone(), None).unwrap().gamma
-                }
+            let proper = if step == Step::Predefined {
+                solver.predefined_length()
+            } else {
+                let here = solver.point().clone();
+                let mut trial = FrankWolfe::at(&case.product, &settings, here).unwrap();
+                trial.step_on(blocks.clone(), None).unwrap().gamma
             };
             solver.step_on(blocks, Some(length * proper)).unwrap();
         }

@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 /// factor costs more backtracking.
 const RELAX: f64 = 0.95;
 
-/// The least factor by which backtracking increases ℓ.
+/// The least factor by which backtracking increases ℓ. The curvature that a step has met is taken if it is larger, so this only says
+/// that ℓ grows at all: more than in the l1 ball, because every attempt costs a search for singular vectors. Not tuned.
 const GROW: f64 = 1.5;
 
 /// The search for singular vectors may err by this share of a step: a larger share spoils steps, a smaller one costs

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 /// How chunks are written as labels; the module's head has an example of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Scheme {
     /// IOB2.
     Bio,

@@ -8,13 +8,16 @@ const FEWEST: u64 = 8;
 /// The most visits of a lane: longer ones gain little, and miss more of each other.
 const MOST: u64 = 64;
 
-/// Lanes are made shorter when they lose more than this share of their gains to each other, ...
+/// Lanes are made shorter when they lose more than this share of their gains to each other: two lanes that lose a half of them are no
+/// better than one, and waiting for each other costs too. A fifth is well before that; not tuned, ...
 const MUCH: f64 = 0.2;
 
-/// ... and longer when they lose less than this.
+/// ... and longer when they lose less than this: twice as long a lane loses about twice as much, so the two are more than a factor of two
+/// apart, or the length would go to and fro.
 const LITTLE: f64 = 0.05;
 
-/// The most passes without lanes before they are tried again.
+/// The most passes without lanes before they are tried again. A trial of lanes that do not pay is then a small part of the visits; any
+/// number of this size will do.
 const LONGEST_WAIT: u64 = 64;
 
 /// The rounds of a series at most: after it, the length is chosen again.

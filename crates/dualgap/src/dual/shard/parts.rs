@@ -105,7 +105,7 @@ pub(super) fn bytes(value: &impl Serialize) -> Vec<u8> {
 }
 
 pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    postcard::from_bytes(bytes).map_err(|_| unreadable())
+    postcard::from_bytes(bytes).map_err(|error| unreadable().caused_by(error))
 }
 
 fn unreadable() -> Error {

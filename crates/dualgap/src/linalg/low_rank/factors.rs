@@ -143,7 +143,7 @@ impl LowRank {
     /// # use dualgap::linalg::{LowRank, Row};
     /// let x = LowRank::new(2, 2, vec![1.0, 0.0], vec![2.0], vec![0.0, 1.0])?;
     /// let mut out = [0.0; 2];
-    /// x.scores(Row::Sparse { indices: &[0], values: &[3.0] }, &mut out, &mut Vec::new());
+    /// x.scores(Row::sparse(&[0], &[3.0])?, &mut out, &mut Vec::new());
     /// assert_eq!(out, [0.0, 6.0]);
     /// # Ok::<(), dualgap::Error>(())
     /// ```

@@ -227,10 +227,11 @@ impl Structure for Completion {
         if !data.are_rated() {
             return Err(Error::setting("the pairs have no ratings to compare with"));
         }
-        let errors = NumberErrors::of(data.values(), &predicted);
+        let against =
+            |predicted: &[f64]| NumberErrors::weighted(data.values(), predicted, data.weights());
+        let errors = against(&predicted);
         let Centre { centring, mean, .. } = self.centre;
-        let of_mean = (centring != Centring::None)
-            .then(|| NumberErrors::of(data.values(), &vec![mean; data.len()]));
+        let of_mean = (centring != Centring::None).then(|| against(&vec![mean; data.len()]));
         Ok(Evaluation::Ratings(RatingErrors { errors, of_mean, unknown }))
     }
 

@@ -37,6 +37,8 @@ pub struct LinkEvaluation {
     found_sure: usize,
     found_possible: usize,
     loss: f64,
+    /// The weight of all examples and their loss times their weight, if examples have weights.
+    weighted: Option<(f64, f64)>,
 }
 
 /// The figures of a [`LinkEvaluation`]; see the module's head.
@@ -60,6 +62,9 @@ pub struct LinkFigures {
     pub sure: usize,
     /// The number of possible links, the sure ones among them.
     pub possible: usize,
+    /// The mean loss, each example with its weight; none if examples have no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_mean_loss: Option<f64>,
 }
 
 impl LinkEvaluation {
@@ -85,6 +90,20 @@ impl LinkEvaluation {
         self.loss += loss;
     }
 
+    /// Counts the predicted links of one example, which have this loss, and the weight of the example in the mean of the losses.
+    pub fn compare_weighted(
+        &mut self,
+        graph: GraphRef<'_>,
+        predicted: &[(usize, usize)],
+        loss: f64,
+        weight: f64,
+    ) {
+        self.compare(graph, predicted, loss);
+        let (all, sum) = self.weighted.get_or_insert_default();
+        *all += weight;
+        *sum += weight * loss;
+    }
+
     /// Returns the figures.
     pub fn figures(&self) -> LinkFigures {
         let share = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
@@ -100,6 +119,7 @@ impl LinkEvaluation {
             predicted: self.predicted,
             sure: self.sure,
             possible: self.possible,
+            weighted_mean_loss: self.weighted.map(|(all, sum)| sum / all),
         }
     }
 }

@@ -46,13 +46,16 @@ impl NumberErrors {
     /// assert_eq!((errors.mae, errors.weighted_rmse), (1.0, Some(1.0)));
     /// ```
     pub fn weighted(truth: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> Self {
-        let weighted_rmse = weights.map(|weights| {
-            let squares = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p));
-            let sum: f64 = squares.zip(weights).map(|(square, weight)| square * weight).sum();
-            (sum / weights.iter().sum::<f64>()).sqrt()
-        });
-        Self { weighted_rmse, ..Self::of(truth, predicted) }
+        let weighted = weights.map(|weights| weighted_mean_squared(truth, predicted, weights));
+        Self { weighted_rmse: weighted.map(f64::sqrt), ..Self::of(truth, predicted) }
     }
+}
+
+/// Returns the mean of the squared differences, each with its weight.
+pub(super) fn weighted_mean_squared(truth: &[f64], predicted: &[f64], weights: &[f64]) -> f64 {
+    let squares = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p));
+    let sum: f64 = squares.zip(weights).map(|(square, weight)| square * weight).sum();
+    sum / weights.iter().sum::<f64>()
 }
 
 /// Returns the mean of the squared differences.

@@ -6,7 +6,7 @@
 //! R²     1 − squared errors / squared distances of all numbers from the mean of their own output
 //! ```
 
-use super::numbers::{NumberErrors, mean_squared, variance};
+use super::numbers::{NumberErrors, mean_squared, variance, weighted_mean_squared};
 use crate::data::Outputs;
 use serde::Serialize;
 
@@ -44,23 +44,45 @@ pub struct OutputFigures {
     pub mae: f64,
     /// The fraction of the variance that the predictions explain; none if the truth has no variance.
     pub r2: Option<f64>,
+    /// The root of the mean squared error, each example with its weight; none if examples have no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_rmse: Option<f64>,
 }
 
 impl OutputEvaluation {
     /// Computes the errors of predictions, which are stored example by example.
     pub fn of(truth: &Outputs, predicted: &[f64]) -> Self {
+        Self::weighted(truth, predicted, None)
+    }
+
+    /// Computes the errors of predictions, and their weighted mean if examples have weights.
+    ///
+    /// ```
+    /// # use dualgap::data::Outputs;
+    /// # use dualgap::structure::evaluation::OutputEvaluation;
+    /// let names = ["price", "weight"].map(String::from).to_vec();
+    /// let truth = Outputs::new(names, vec![1.0, 10.0, 3.0, 10.0])?;
+    /// let evaluation = OutputEvaluation::weighted(&truth, &[1.0, 10.0, 2.0, 11.0], Some(&[3.0, 1.0]));
+    /// assert_eq!(evaluation.figures().weighted_rmse, Some(0.5));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn weighted(truth: &Outputs, predicted: &[f64], weights: Option<&[f64]>) -> Self {
         let outputs = truth.names().len();
         let column = |values: &[f64], k: usize| -> Vec<f64> {
             values.iter().skip(k).step_by(outputs).copied().collect()
         };
         let (mut errors, mut squared, mut spread, mut absolute) = (Vec::new(), 0.0, 0.0, 0.0);
+        let mut weighted = weights.map(|_| 0.0);
         for k in 0..outputs {
             let truth = column(truth.values(), k);
             let predicted = column(predicted, k);
-            let one = NumberErrors::of(&truth, &predicted);
+            let one = NumberErrors::weighted(&truth, &predicted, weights);
             squared += mean_squared(&truth, &predicted);
             absolute += one.mae;
             spread += variance(&truth);
+            if let (Some(sum), Some(weights)) = (&mut weighted, weights) {
+                *sum += weighted_mean_squared(&truth, &predicted, weights);
+            }
             errors.push(one);
         }
         let figures = OutputFigures {
@@ -69,6 +91,7 @@ impl OutputEvaluation {
             rmse: (squared / outputs as f64).sqrt(),
             mae: absolute / outputs as f64,
             r2: (spread > 0.0).then(|| 1.0 - squared / spread),
+            weighted_rmse: weighted.map(|sum| (sum / outputs as f64).sqrt()),
         };
         Self { names: truth.names().names().to_vec(), errors, figures }
     }

@@ -29,6 +29,8 @@ pub struct SetEvaluation {
     /// The number of labels that are in only one of the two sets of an example.
     wrong: usize,
     counts: BTreeMap<String, Count>,
+    /// The weight of all examples, that of right sets, and that of wrong labels, if examples have weights.
+    weighted: Option<[f64; 3]>,
 }
 
 /// The figures of a [`SetEvaluation`]; see the module's head.
@@ -46,6 +48,12 @@ pub struct SetFigures {
     pub micro_f1: f64,
     /// The mean F1 over labels.
     pub macro_f1: f64,
+    /// The subset accuracy, each example with its weight; none if examples have no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_subset_accuracy: Option<f64>,
+    /// The Hamming loss, each example with its weight; none if examples have no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_hamming_loss: Option<f64>,
 }
 
 impl SetEvaluation {
@@ -75,6 +83,31 @@ impl SetEvaluation {
         self.right += usize::from(truth == predicted);
     }
 
+    /// Counts the sets of one example, which has this weight.
+    ///
+    /// ```
+    /// # use dualgap::structure::evaluation::SetEvaluation;
+    /// let mut evaluation = SetEvaluation::of_labels(&["beach", "sunset"]);
+    /// evaluation.compare_weighted(["beach"], ["beach", "sunset"], 3.0);
+    /// evaluation.compare_weighted(["sunset"], ["sunset"], 1.0);
+    /// let figures = evaluation.figures();
+    /// assert_eq!((figures.subset_accuracy, figures.weighted_subset_accuracy), (0.5, Some(0.25)));
+    /// assert_eq!(figures.weighted_hamming_loss, Some(0.375)); // three of four half wrong
+    /// ```
+    pub fn compare_weighted<'a>(
+        &mut self,
+        truth: impl IntoIterator<Item = &'a str>,
+        predicted: impl IntoIterator<Item = &'a str>,
+        weight: f64,
+    ) {
+        let (right, wrong) = (self.right, self.wrong);
+        self.compare(truth, predicted);
+        let [all, sets, labels] = self.weighted.get_or_insert_default();
+        *all += weight;
+        *sets += weight * (self.right - right) as f64;
+        *labels += weight * (self.wrong - wrong) as f64;
+    }
+
     /// Returns all figures.
     pub fn figures(&self) -> SetFigures {
         let labels = self.counts.len();
@@ -92,6 +125,10 @@ impl SetEvaluation {
             hamming_loss: share(self.wrong as f64, self.examples * labels),
             micro_f1: all.figures().f1,
             macro_f1: share(each.sum(), labels),
+            weighted_subset_accuracy: self.weighted.map(|[all, sets, _]| sets / all),
+            weighted_hamming_loss: self
+                .weighted
+                .map(|[all, _, wrong]| wrong / (all * labels.max(1) as f64)),
         }
     }
 

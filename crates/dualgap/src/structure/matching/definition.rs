@@ -166,7 +166,12 @@ impl Structure for Matching {
         let mut evaluation = LinkEvaluation::default();
         for (i, predicted) in self.predict(fitted, data)?.iter().enumerate() {
             let loss = self.loss.of(data.graph(i), predicted.iter().copied());
-            evaluation.compare(data.graph(i), predicted, loss);
+            match data.weights() {
+                Some(weights) => {
+                    evaluation.compare_weighted(data.graph(i), predicted, loss, weights[i]);
+                }
+                None => evaluation.compare(data.graph(i), predicted, loss),
+            }
         }
         Ok(Evaluation::Links(evaluation))
     }

@@ -142,7 +142,11 @@ impl Structure for MultiLabel {
         let names = fitted.names.alphabet.names();
         let mut evaluation = SetEvaluation::of_labels(names);
         for (i, set) in self.predict(fitted, data)?.iter().enumerate() {
-            evaluation.compare(truth.names(i), set.iter().map(|&label| names[label].as_str()));
+            let set = set.iter().map(|&label| names[label].as_str());
+            match data.weights() {
+                Some(weights) => evaluation.compare_weighted(truth.names(i), set, weights[i]),
+                None => evaluation.compare(truth.names(i), set),
+            }
         }
         Ok(Evaluation::Sets(evaluation))
     }

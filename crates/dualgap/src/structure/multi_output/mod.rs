@@ -129,7 +129,8 @@ impl Structure for MultiOutput {
             return Err(Error::setting("the data have other outputs than the model"));
         }
         let predicted = self.predict(fitted, data)?.concat();
-        Ok(Evaluation::Outputs(OutputEvaluation::of(outputs, &predicted)))
+        let errors = OutputEvaluation::weighted(outputs, &predicted, data.weights());
+        Ok(Evaluation::Outputs(errors))
     }
 
     fn error_kind(&self) -> ErrorKind {

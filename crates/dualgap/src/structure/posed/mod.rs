@@ -218,6 +218,7 @@ pub(crate) fn refused(message: impl Into<String>) -> Error {
     Error::Refused {
         message: message.into(),
         remedy: "the certificate is worth nothing for this file and these data".into(),
+        source: None,
     }
 }
 

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Ball {
     /// `Σ |X_jk| ≤ radius`: sparse weights.
     L1 {
@@ -42,6 +43,15 @@ pub enum Ball {
 }
 
 impl Ball {
+    /// Returns its name, as a model file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::L1 { .. } => "l1",
+            Self::Simplex { .. } => "simplex",
+            Self::Trace { .. } => "trace",
+        }
+    }
+
     /// The radius r.
     pub fn radius(self) -> f64 {
         match self {

@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// factor costs more backtracking.
 const RELAX: f64 = 0.9;
 
-/// The least factor by which backtracking increases ℓ.
+/// The least factor by which backtracking increases ℓ. The curvature that a step has met is taken if it is larger, so this only says
+/// that ℓ grows at all; not tuned.
 const GROW: f64 = 1.2;
 
 /// The method; see the module's head.

@@ -13,7 +13,8 @@ use crate::ball::{BallProblem, Losses};
 use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
 
-/// The largest number of corners for one X_k, so that every step ends.
+/// The largest number of corners for one X_k, so that every step ends; any number that is rarely reached will do. A
+/// round that ends here leaves X_k less exact than the theorem asks, and no certificate rests on it.
 const MOST_CORNERS: u64 = 500;
 
 /// The tolerance of the search for a corner.

@@ -52,10 +52,11 @@ const LONGEST: u64 = 4;
 /// examples at once, which computes singular values without squaring.
 const LONGEST_SQUARED: f64 = 1e120;
 
-/// The smallest ς, so that q stays positive.
+/// The smallest ς, so that q stays positive. Any small number will do: ς follows what blocks meet, and this only stops it.
 const WEAKEST: f64 = 1e-3;
 
-/// U is summed anew after this many passes, to remove the accumulated rounding of their steps.
+/// U is summed anew after this many passes, to remove the accumulated rounding of their steps. The sum reads all of the data as a pass
+/// does, so this adds about a sixteenth; not tuned.
 const REFRESH: u64 = 16;
 
 /// The method; see the module's head.

@@ -23,9 +23,9 @@ use crate::linalg::accumulate::add_scores_compensated;
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::Need;
 use crate::linalg::sum::{squared_norm, two_sum};
-use crate::linalg::underflow::product_above;
 use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::methods::quasi_newton::{Past, SmoothProblem};
+use crate::run::Mean;
 use crate::term::ball::l1::soft;
 use crate::{Error, Result};
 use multiversion::multiversion;
@@ -43,9 +43,6 @@ const SWEPT: usize = 1024;
 
 /// The number of stochastic passes; more of them gain little.
 const PASSES: u64 = 6;
-
-/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
-const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 /// Chains under the log-loss and a ridge or an elastic net.
 pub(super) struct CrfProblem<'d> {
@@ -184,12 +181,10 @@ impl<'d> CrfProblem<'d> {
         let done = parallel::map_mut(&mut parts, Scaled::default, |scaled, _, (range, own)| {
             Ok(self.some(&weights, range.clone(), own, scaled))
         })?;
-        let mut loss = Sum::default();
-        let (mut magnitude, mut relative) = (0.0, 0.0_f64);
+        let (mut loss, mut relative) = (Mean::default(), 0.0_f64);
         let mut pairs = (vec![0.0; self.counts.len()], vec![0.0; self.counts.len()]);
         for part in &done {
-            loss.add_sum(&part.loss);
-            magnitude += part.magnitude;
+            loss.add_mean(&part.loss);
             relative = relative.max(part.relative);
             for ((high, low), &sum) in pairs.0.iter_mut().zip(&mut pairs.1).zip(&part.pairs) {
                 two_sum(high, low, sum);
@@ -199,9 +194,7 @@ impl<'d> CrfProblem<'d> {
         if let Some(factor) = weights.factor() {
             pairs.0.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
         }
-        let mut loss = loss.total();
-        loss.error += product_above(MASS_ROUNDING, magnitude) * 1.000_001;
-        Ok(Sums { loss, pairs: pairs.0, relative })
+        Ok(Sums { loss: loss.total(), pairs: pairs.0, relative })
     }
 
     fn some(
@@ -217,8 +210,7 @@ impl<'d> CrfProblem<'d> {
         for i in range {
             let (x, truth, mass) = (self.data.sequence(i), self.data.truth(i), self.masses[i]);
             let found = scaled.run(weights, x, Some(truth), mass, Some(&mut some.pairs));
-            some.loss.add_measured(found.loss.scaled(mass));
-            some.magnitude += product_above(mass, found.loss.value.abs());
+            some.loss.add(found.loss, mass);
             some.relative = some.relative.max(found.relative);
             some.positions += truth.len();
             let start = self.data.starts()[i] - first;
@@ -382,8 +374,7 @@ struct Sweep {
 /// The sums over some sequences.
 #[derive(Default)]
 struct PartSums {
-    loss: Sum,
-    magnitude: f64,
+    loss: Mean,
     pairs: Vec<f64>,
     relative: f64,
     positions: usize,

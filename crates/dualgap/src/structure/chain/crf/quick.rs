@@ -15,13 +15,14 @@ use crate::data::Sequence;
 use crate::linalg::elementary::single_exp_of_negative;
 use multiversion::multiversion;
 
-/// The least z and E.
+/// The least z and E. A sequence with a smaller one goes by logarithms; this one leaves six digits between it and [`LEAST`].
 const NARROW: f32 = 1e-12;
 
-/// The least factor.
+/// The least factor: the product of two is 1e-36, and the least normal number of 32 bits is 1.2e-38.
 const LEAST: f32 = 1e-18;
 
-/// Expectations below this are zero.
+/// Expectations below this are zero. They are parts of one, of which 32 bits keep seven digits: any number far below that will do, if
+/// its products with the lengths of steps are normal.
 const NOTHING: f32 = 1e-20;
 
 /// The expectations of a sequence, and the buffers for them. K labels have W places, of which those without a label are zero.

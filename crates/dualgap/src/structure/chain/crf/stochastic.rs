@@ -19,10 +19,12 @@ use std::ops::Range;
 /// The weights shrink so often in a pass: not after every step, which would touch all of them.
 const SHRINKS: usize = 4;
 
-/// The most sequences that η is tried on.
+/// The most sequences that η is tried on. Every trial walks over them twice, so that on 10,000 sequences all trials take as long as 1.2
+/// passes at most; not tuned.
 const TRIED: usize = 500;
 
-/// The most trials.
+/// The most trials: they halve η from a large one on, and most end earlier, at the first that is worse than the one before. So many
+/// reach a 2,000th of the first.
 const TRIALS: usize = 12;
 
 /// The buffers of steps.
