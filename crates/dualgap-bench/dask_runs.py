@@ -34,6 +34,7 @@ from distributed import Client, LocalCluster
 import dualgap
 import dualgap.dask
 from dualgap import _dualgap
+from dualgap.callbacks import Certification
 
 _LOCAL: dict[str, Any] = {
     "binary": dualgap.LinearClassifier,
@@ -79,8 +80,8 @@ def kills(given: argparse.Namespace) -> None:
             killer = threading.Thread(target=kill, daemon=True)
             begin = time.perf_counter()
 
-            def hold(progress: dict[str, Any]) -> None:
-                if progress["rounds"] == 0 and not killer.is_alive():
+            def hold(seen: Certification) -> None:
+                if seen.rounds == 0 and not killer.is_alive():
                     killer.start()
                 # The run is not to be over before all are killed.
                 time.sleep(given.pause if len(killed) < given.kills else 0)
@@ -225,8 +226,8 @@ def memory(given: argparse.Namespace) -> None:
         threading.Thread(target=look, daemon=True).start()
         keywords = {"loss": given.loss, "lam": given.lam, "tolerance": given.tolerance, "time": given.time}
 
-        def show(progress: dict[str, Any]) -> None:
-            print(f"  round {progress['rounds']}: {progress['passes']:.0f} passes, gap {progress['gap']:.3g}", flush=True)
+        def show(seen: Certification) -> None:
+            print(f"  round {seen.rounds}: {seen.passes:.0f} passes, gap {seen.gap:.3g}", flush=True)
 
         model = dualgap.dask.LinearClassifier(client=client, threads=1, callback=show, **keywords)
         begin = time.perf_counter()

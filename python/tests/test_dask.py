@@ -257,10 +257,10 @@ def test_killed_workers_cost_progress_and_no_truth(mortal, examples):
     keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": 1e-5}
     killed = []
 
-    def watch(progress):
+    def watch(seen):
         # From the callback, so that it happens in the middle of the run, however fast it is. Two of four workers have at least one
         # of three shards.
-        if len(killed) < 2 and progress["rounds"] >= 4 * (len(killed) + 1):
+        if len(killed) < 2 and seen.rounds >= 4 * (len(killed) + 1):
             # The oldest ones: Dask waits long for a worker that dies while it starts.
             killed.append([pid for pid in workers(client) if pid not in sum(killed, [])][: 2 - len(killed)])
             kill(killed[-1])
@@ -279,7 +279,7 @@ def test_a_source_that_changes_is_refused(mortal, files):
     client = mortal
     paths, joined = files
 
-    def change(progress):
+    def change(seen):
         for path in paths:
             path.write_bytes(joined.read_bytes())
         kill(workers(client)[:3])
@@ -296,7 +296,7 @@ def test_from_the_shell(client, files, tmp_path, capsys):
     more = ["--lambda", "10/n", "--l1", "0.001", "--intercept", "penalised", "--threads", "1"]
     assert main([*train, *more, "--json", "-o", str(model)]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert first["stop"] == "gap_reached"
+    assert first["stop"] == "gap_reached" and (first["task"], first["n"], first["dim"]) == ("binary", 600, 21)
     loaded = dualgap.load(model)
     assert loaded.l1 == 0.001 and loaded.intercept == "penalised"
     recorded = ",".join("/".join(map(str, np.atleast_1d(passes))) for passes in first["local_passes"])
@@ -307,8 +307,17 @@ def test_from_the_shell(client, files, tmp_path, capsys):
         main(["train", "chain", str(paths[0]), "--intercept", "penalised"])
     again = dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False))
     assert again.relative_gap <= 0.01 and again.evidence == "witness"
+    capsys.readouterr()
+    assert main([*train, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
     if "DUALGAP_PROGRAM" in os.environ:
         subprocess.run([os.environ["DUALGAP_PROGRAM"], "certify", model, joined], check=True)
+        program = [os.environ["DUALGAP_PROGRAM"], "train", "binary", joined, "--lambda", "10/n", "--l1", "0.001", "--json"]
+        told = json.loads(subprocess.run([*program, "--intercept=penalised"], check=True, capture_output=True).stdout)
+        # What a cluster has no word for: other solvers, balls, scaled columns, advice.
+        assert told.keys() - first.keys() == {"solver", "tactics", "ball", "remarks"}
+        for name in ("task", "n", "dim", "lambda", "l1", "nonnegative", "scale", "certified", "basis", "stop", "seed", "version", "fingerprint"):
+            assert first[name] == told[name], name
 
 
 _CLIENT = """
@@ -334,7 +343,7 @@ def test_another_client_goes_on_from_the_checkpoint_of_one_that_was_killed(clien
         killed.kill()
         killed.wait()
     keywords = {"lam": 1e-6, "checkpoint": checkpoint}
-    stops = dualgap.dask.LinearClassifier(client=client, callback=lambda progress: True, tolerance=1e-12, **keywords)
+    stops = dualgap.dask.LinearClassifier(client=client, callback=lambda seen: True, tolerance=1e-12, **keywords)
     stops.fit(paths)
     # It begins with the dual points of the other client, and not with zeros, whose dual value is zero.
     assert stops.history_[0]["passes"] > 0 and stops.history_[0]["dual"] > 0

@@ -210,8 +210,8 @@ def test_a_worker_that_stands_still_is_given_up(examples):
     X, y = examples
     running, stopped = [], []
 
-    def stop(progress):
-        if progress["rounds"] >= 2 and not stopped:
+    def stop(seen):
+        if seen.rounds >= 2 and not stopped:
             stopped.extend(list(client.run(os.getpid).values())[:1])
             os.kill(stopped[0], signal.SIGSTOP)
 
@@ -238,10 +238,10 @@ def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path):
     keywords = {"loss": "logistic", "lam": 1e-4, "local_passes": 2, "checkpoint": tmp_path / "run"}
     running, restarted = [], []
 
-    def restart(progress):
-        if progress["rounds"] >= 4 and not restarted:
+    def restart(seen):
+        if seen.rounds >= 4 and not restarted:
             _kill(running)
-            restarted.append(progress["rounds"])
+            restarted.append(seen.rounds)
             _cluster(port, running)
 
     try:
