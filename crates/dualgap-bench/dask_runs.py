@@ -149,6 +149,7 @@ def scaling(given: argparse.Namespace) -> None:
     if given.features:
         keywords["features"] = given.features
     in_columns = given.task == "tagger"
+    brackets: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         X, y, lengths = (None, None, None) if in_columns else read(given)
         for threads in (1, 2):
@@ -161,6 +162,7 @@ def scaling(given: argparse.Namespace) -> None:
             else:
                 model.fit(X, y)
             report("threads", threads, model, time.perf_counter() - begin, time.process_time() - used)
+            brackets.append(bracket(model))
         for workers in (1, 2):
             blocks = [in_files(given, folder, workers)] if in_columns else in_blocks(X, y, lengths, workers)
             with cluster(workers) as local, Client(local) as client:
@@ -173,6 +175,17 @@ def scaling(given: argparse.Namespace) -> None:
                 used = sum(client.run(cpu_seconds).values()) - before
                 report("workers", workers, model, time.perf_counter() - begin, used)
                 of_rounds(model)
+                brackets.append(bracket(model))
+    least, most = max(below for below, _ in brackets), min(above for _, above in brackets)
+    print(f"  all say that the optimum is from {least:.8g} to {most:.8g}" if least <= most else "  THE BRACKETS DO NOT OVERLAP")
+    if least > most:
+        raise SystemExit(1)
+
+
+def bracket(model: Any) -> tuple[float, float]:
+    """Return what the optimum is not below and not above, rounding included."""
+    found = model.certificate_
+    return found.dual - found.rounding, found.primal + found.rounding
 
 
 def in_blocks(X: Any, y: np.ndarray, lengths: np.ndarray | None, parts: int) -> list[list[Any]]:

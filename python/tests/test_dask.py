@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
 import time
@@ -18,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
@@ -26,27 +24,6 @@ import dualgap
 import dualgap.dask
 from dualgap.dask.__main__ import main
 from dualgap.dask._checkpoint import Checkpoint
-
-
-@pytest.fixture
-def mortal():
-    """Workers to be killed: more than a test kills, because Dask may wait for long for one that dies while it starts."""
-    with (
-        LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-def workers(client):
-    """The processes of the workers that run, as those who watch over them know: to ask a worker would wait for one that is dead."""
-    return sorted(pid for nanny in client.cluster.workers.values() if (pid := nanny.pid) is not None)
-
-
-def kill(processes):
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -248,45 +225,6 @@ def test_what_shards_cannot_do_is_said(client, examples):
         fit([X], [np.arange(600) % 3])
     with pytest.raises(OSError, match="missing"):
         fit(["missing.svm"])
-
-
-def test_killed_workers_cost_progress_and_no_truth(mortal, examples):
-    client = mortal
-    X, y = examples
-    cut = [slice(0, 200), slice(200, 400), slice(400, 600)]
-    keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": 1e-5}
-    killed = []
-
-    def watch(seen):
-        # From the callback, so that it happens in the middle of the run, however fast it is. Two of four workers have at least one
-        # of three shards.
-        if len(killed) < 2 and seen.rounds >= 4 * (len(killed) + 1):
-            # The oldest ones: Dask waits long for a worker that dies while it starts.
-            killed.append([pid for pid in workers(client) if pid not in sum(killed, [])][: 2 - len(killed)])
-            kill(killed[-1])
-
-    model = dualgap.dask.LinearClassifier(client=client, callback=watch, local_passes=2, **keywords)
-    with dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}):
-        model.fit([X[c] for c in cut], [y[c] for c in cut])
-    assert len(sum(killed, [])) == 3 and model.lost_ >= 1
-    assert len(client.cluster.workers) == 4, "a cluster of this machine starts lost workers again, however long that takes"
-    assert model.stop_ == "gap_reached"
-    assert model.certify(X, y).relative_gap <= 1e-5
-    same_bracket(model, dualgap.LinearClassifier(**keywords).fit(X, y))
-
-
-def test_a_source_that_changes_is_refused(mortal, files):
-    client = mortal
-    paths, joined = files
-
-    def change(seen):
-        for path in paths:
-            path.write_bytes(joined.read_bytes())
-        kill(workers(client)[:3])
-
-    model = dualgap.dask.LinearClassifier(client=client, callback=change, lam=1e-4, tolerance=1e-9)
-    with pytest.raises(RuntimeError, match="other examples than before"):
-        model.fit(paths)
 
 
 def test_from_the_shell(client, files, tmp_path, capsys):
