@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -256,6 +257,23 @@ def test_from_the_shell(client, files, tmp_path, capsys):
         assert told.keys() - first.keys() == {"solver", "tactics", "ball", "remarks"}
         for name in ("task", "n", "dim", "lambda", "l1", "nonnegative", "scale", "certified", "basis", "stop", "seed", "version", "fingerprint"):
             assert first[name] == told[name], name
+
+
+def test_ctrl_c_in_the_shell_keeps_the_model_found_so_far(client, files, tmp_path):
+    paths, joined = files
+    model = tmp_path / "model"
+    train = ["train", "binary", *paths, "--scheduler", client.scheduler.address, "--lambda", "1e-8", "--tolerance", "1e-13", "-o", model]
+    running = subprocess.Popen([sys.executable, "-m", "dualgap.dask", *train], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        while not (line := running.stderr.readline()).startswith("round 4:"):
+            assert line
+        running.send_signal(signal.SIGINT)
+        told, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
+        running.wait()
+    assert running.returncode == 1 and "stopping" in said and "interrupted" in told
+    assert dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False)).evidence == "witness"
 
 
 _CLIENT = """
