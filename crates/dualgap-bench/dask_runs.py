@@ -34,6 +34,7 @@ from distributed import Client, LocalCluster
 import dualgap
 import dualgap.dask
 from dualgap import _dualgap
+from dualgap.callbacks import Certification
 
 _LOCAL: dict[str, Any] = {
     "binary": dualgap.LinearClassifier,
@@ -79,8 +80,8 @@ def kills(given: argparse.Namespace) -> None:
             killer = threading.Thread(target=kill, daemon=True)
             begin = time.perf_counter()
 
-            def hold(progress: dict[str, Any]) -> None:
-                if progress["rounds"] == 0 and not killer.is_alive():
+            def hold(seen: Certification) -> None:
+                if seen.rounds == 0 and not killer.is_alive():
                     killer.start()
                 # The run is not to be over before all are killed.
                 time.sleep(given.pause if len(killed) < given.kills else 0)
@@ -148,6 +149,7 @@ def scaling(given: argparse.Namespace) -> None:
     if given.features:
         keywords["features"] = given.features
     in_columns = given.task == "tagger"
+    brackets: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         X, y, lengths = (None, None, None) if in_columns else read(given)
         for threads in (1, 2):
@@ -160,6 +162,7 @@ def scaling(given: argparse.Namespace) -> None:
             else:
                 model.fit(X, y)
             report("threads", threads, model, time.perf_counter() - begin, time.process_time() - used)
+            brackets.append(bracket(model))
         for workers in (1, 2):
             blocks = [in_files(given, folder, workers)] if in_columns else in_blocks(X, y, lengths, workers)
             with cluster(workers) as local, Client(local) as client:
@@ -172,6 +175,17 @@ def scaling(given: argparse.Namespace) -> None:
                 used = sum(client.run(cpu_seconds).values()) - before
                 report("workers", workers, model, time.perf_counter() - begin, used)
                 of_rounds(model)
+                brackets.append(bracket(model))
+    least, most = max(below for below, _ in brackets), min(above for _, above in brackets)
+    print(f"  all say that the optimum is from {least:.8g} to {most:.8g}" if least <= most else "  THE BRACKETS DO NOT OVERLAP")
+    if least > most:
+        raise SystemExit(1)
+
+
+def bracket(model: Any) -> tuple[float, float]:
+    """Return what the optimum is not below and not above, rounding included."""
+    found = model.certificate_
+    return found.dual - found.rounding, found.primal + found.rounding
 
 
 def in_blocks(X: Any, y: np.ndarray, lengths: np.ndarray | None, parts: int) -> list[list[Any]]:
@@ -225,8 +239,8 @@ def memory(given: argparse.Namespace) -> None:
         threading.Thread(target=look, daemon=True).start()
         keywords = {"loss": given.loss, "lam": given.lam, "tolerance": given.tolerance, "time": given.time}
 
-        def show(progress: dict[str, Any]) -> None:
-            print(f"  round {progress['rounds']}: {progress['passes']:.0f} passes, gap {progress['gap']:.3g}", flush=True)
+        def show(seen: Certification) -> None:
+            print(f"  round {seen.rounds}: {seen.passes:.0f} passes, gap {seen.gap:.3g}", flush=True)
 
         model = dualgap.dask.LinearClassifier(client=client, threads=1, callback=show, **keywords)
         begin = time.perf_counter()

@@ -143,6 +143,7 @@ def check(given: argparse.Namespace) -> None:
             flush=True,
         )
         print(f"  {json.dumps({'network': network.as_dict(), 'rates': rates.as_dict()})}", flush=True)
+        assert same and row["rounds"] == len(model.rounds_), "the simulated rounds are not those of the workers"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

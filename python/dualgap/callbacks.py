@@ -65,6 +65,8 @@ class Certification:
         Steps of the solver so far.
     test_error : float or None
         The error on test data, if the run has any.
+    rounds : int or None
+        Rounds of all shards so far, on a cluster.
     """
 
     passes: float
@@ -76,6 +78,7 @@ class Certification:
     oracle_calls: int
     steps: int
     test_error: float | None = None
+    rounds: int | None = None
 
     @classmethod
     def _of(cls, event: dict[str, Any]) -> Certification:
@@ -91,6 +94,7 @@ class Certification:
             oracle_calls=event["oracle_calls"],
             steps=event["steps"],
             test_error=event.get("test_error"),
+            rounds=event.get("rounds"),
         )
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
@@ -26,27 +25,6 @@ import dualgap
 import dualgap.dask
 from dualgap.dask.__main__ import main
 from dualgap.dask._checkpoint import Checkpoint
-
-
-@pytest.fixture
-def mortal():
-    """Workers to be killed: more than a test kills, because Dask may wait for long for one that dies while it starts."""
-    with (
-        LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-def workers(client):
-    """The processes of the workers that run, as those who watch over them know: to ask a worker would wait for one that is dead."""
-    return sorted(pid for nanny in client.cluster.workers.values() if (pid := nanny.pid) is not None)
-
-
-def kill(processes):
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -250,45 +228,6 @@ def test_what_shards_cannot_do_is_said(client, examples):
         fit(["missing.svm"])
 
 
-def test_killed_workers_cost_progress_and_no_truth(mortal, examples):
-    client = mortal
-    X, y = examples
-    cut = [slice(0, 200), slice(200, 400), slice(400, 600)]
-    keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": 1e-5}
-    killed = []
-
-    def watch(progress):
-        # From the callback, so that it happens in the middle of the run, however fast it is. Two of four workers have at least one
-        # of three shards.
-        if len(killed) < 2 and progress["rounds"] >= 4 * (len(killed) + 1):
-            # The oldest ones: Dask waits long for a worker that dies while it starts.
-            killed.append([pid for pid in workers(client) if pid not in sum(killed, [])][: 2 - len(killed)])
-            kill(killed[-1])
-
-    model = dualgap.dask.LinearClassifier(client=client, callback=watch, local_passes=2, **keywords)
-    with dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}):
-        model.fit([X[c] for c in cut], [y[c] for c in cut])
-    assert len(sum(killed, [])) == 3 and model.lost_ >= 1
-    assert len(client.cluster.workers) == 4, "a cluster of this machine starts lost workers again, however long that takes"
-    assert model.stop_ == "gap_reached"
-    assert model.certify(X, y).relative_gap <= 1e-5
-    same_bracket(model, dualgap.LinearClassifier(**keywords).fit(X, y))
-
-
-def test_a_source_that_changes_is_refused(mortal, files):
-    client = mortal
-    paths, joined = files
-
-    def change(progress):
-        for path in paths:
-            path.write_bytes(joined.read_bytes())
-        kill(workers(client)[:3])
-
-    model = dualgap.dask.LinearClassifier(client=client, callback=change, lam=1e-4, tolerance=1e-9)
-    with pytest.raises(RuntimeError, match="other examples than before"):
-        model.fit(paths)
-
-
 def test_from_the_shell(client, files, tmp_path, capsys):
     paths, joined = files
     model = tmp_path / "model"
@@ -296,7 +235,7 @@ def test_from_the_shell(client, files, tmp_path, capsys):
     more = ["--lambda", "10/n", "--l1", "0.001", "--intercept", "penalised", "--threads", "1"]
     assert main([*train, *more, "--json", "-o", str(model)]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert first["stop"] == "gap_reached"
+    assert first["stop"] == "gap_reached" and (first["task"], first["n"], first["dim"]) == ("binary", 600, 21)
     loaded = dualgap.load(model)
     assert loaded.l1 == 0.001 and loaded.intercept == "penalised"
     recorded = ",".join("/".join(map(str, np.atleast_1d(passes))) for passes in first["local_passes"])
@@ -307,8 +246,34 @@ def test_from_the_shell(client, files, tmp_path, capsys):
         main(["train", "chain", str(paths[0]), "--intercept", "penalised"])
     again = dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False))
     assert again.relative_gap <= 0.01 and again.evidence == "witness"
+    capsys.readouterr()
+    assert main([*train, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
     if "DUALGAP_PROGRAM" in os.environ:
         subprocess.run([os.environ["DUALGAP_PROGRAM"], "certify", model, joined], check=True)
+        program = [os.environ["DUALGAP_PROGRAM"], "train", "binary", joined, "--lambda", "10/n", "--l1", "0.001", "--json"]
+        told = json.loads(subprocess.run([*program, "--intercept=penalised"], check=True, capture_output=True).stdout)
+        # What a cluster has no word for: other solvers, balls, scaled columns, advice.
+        assert told.keys() - first.keys() == {"solver", "tactics", "ball", "remarks"}
+        for name in ("task", "n", "dim", "lambda", "l1", "nonnegative", "scale", "certified", "basis", "stop", "seed", "version", "fingerprint"):
+            assert first[name] == told[name], name
+
+
+def test_ctrl_c_in_the_shell_keeps_the_model_found_so_far(client, files, tmp_path):
+    paths, joined = files
+    model = tmp_path / "model"
+    train = ["train", "binary", *paths, "--scheduler", client.scheduler.address, "--lambda", "1e-8", "--tolerance", "1e-13", "-o", model]
+    running = subprocess.Popen([sys.executable, "-m", "dualgap.dask", *train], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        while not (line := running.stderr.readline()).startswith("round 4:"):
+            assert line
+        running.send_signal(signal.SIGINT)
+        told, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
+        running.wait()
+    assert running.returncode == 1 and "stopping" in said and "interrupted" in told
+    assert dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False)).evidence == "witness"
 
 
 _CLIENT = """
@@ -334,7 +299,7 @@ def test_another_client_goes_on_from_the_checkpoint_of_one_that_was_killed(clien
         killed.kill()
         killed.wait()
     keywords = {"lam": 1e-6, "checkpoint": checkpoint}
-    stops = dualgap.dask.LinearClassifier(client=client, callback=lambda progress: True, tolerance=1e-12, **keywords)
+    stops = dualgap.dask.LinearClassifier(client=client, callback=lambda seen: True, tolerance=1e-12, **keywords)
     stops.fit(paths)
     # It begins with the dual points of the other client, and not with zeros, whose dual value is zero.
     assert stops.history_[0]["passes"] > 0 and stops.history_[0]["dual"] > 0

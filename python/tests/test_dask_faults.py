@@ -210,8 +210,8 @@ def test_a_worker_that_stands_still_is_given_up(examples):
     X, y = examples
     running, stopped = [], []
 
-    def stop(progress):
-        if progress["rounds"] >= 2 and not stopped:
+    def stop(seen):
+        if seen.rounds >= 2 and not stopped:
             stopped.extend(list(client.run(os.getpid).values())[:1])
             os.kill(stopped[0], signal.SIGSTOP)
 
@@ -232,23 +232,26 @@ def test_a_worker_that_stands_still_is_given_up(examples):
         _kill(running)
 
 
-def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path):
+def test_a_restarted_scheduler_costs_progress_only(examples, tmp_path, monkeypatch):
     X, y = examples
+    # States are fetched with every certificate.
+    monkeypatch.setattr("dualgap.dask._rounds._KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("dualgap.dask._rounds._KEEP_SHARE", 0.0)
     port = _free_port()
     keywords = {"loss": "logistic", "lam": 1e-4, "local_passes": 2, "checkpoint": tmp_path / "run"}
     running, restarted = [], []
 
-    def restart(progress):
-        if progress["rounds"] >= 4 and not restarted:
+    def restart(seen):
+        if seen.rounds >= 4 and not restarted:
             _kill(running)
-            restarted.append(progress["rounds"])
+            restarted.append(seen.rounds)
             _cluster(port, running)
 
     try:
         with Client(_cluster(port, running), timeout=60) as client:
             model = dualgap.dask.LinearClassifier(client=client, callback=restart, tolerance=1e-6, **keywords)
             model.fit(*blocks(X, y))
-            assert restarted and len(model.rounds_) > restarted[0] and model.lost_ >= 2
+            assert restarted and len(model.rounds_) > restarted[0] and model.lost_ >= model.restored_ >= 2
             assert model.stop_ == "gap_reached" and model.certify(X, y).relative_gap <= 1e-6
     finally:
         _kill(running)

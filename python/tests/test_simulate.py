@@ -15,7 +15,7 @@ import dualgap.dask
 from dualgap.dask import Network, Rates, simulate
 from dualgap.dask.__main__ import main
 from dualgap.dask._clock import Clock, served, shared, tree
-from dualgap.dask._simulator import power_law
+from dualgap.dask._simulator import _Dealt, power_law
 
 
 def total(network, compute, size=1000, sent=0, add=0.0, seed=0):
@@ -147,6 +147,16 @@ def test_the_rounds_are_the_real_ones(examples):
         assert row["primal"] >= local.certificate_.dual - 1e-9
     # More shards know less of each other.
     assert found.rows[0]["rounds"] < found.rows[2]["rounds"]
+
+
+def test_a_simulated_run_is_one_on_processes(client, examples):
+    keywords = {"loss": "logistic", "lam": 1e-2, "tolerance": 1e-3, "local_passes": 2}
+    # The simulator deals the examples out in an order of its own.
+    X, y, _, _ = zip(*_Dealt(*examples, None, 0).even(2), strict=True)
+    model = dualgap.dask.LinearClassifier(client=client, **keywords).fit(list(X), list(y))
+    row = simulate(dualgap.dask.LinearClassifier(**keywords), *examples, workers=[2], rates=RATES).rows[0]
+    assert row["rounds"] == len(model.rounds_) > 1
+    assert (row["primal"], row["dual"]) == (model.certificate_.primal, model.certificate_.dual)
 
 
 def test_a_simulation_repeats_itself(examples):

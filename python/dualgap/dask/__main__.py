@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from distributed import Client, LocalCluster
 
+from ._command_report import Watched, report_of
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulate_commands import add_commands
 from ._rounds import Passes
@@ -45,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers as a run has recorded them")
     train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
     train.add_argument("--json", action="store_true", help="print the report as JSON")
+    train.add_argument("--quiet", "-q", action="store_true", help="print nothing but errors (and JSON, if asked for)")
     return parser
 
 
@@ -66,6 +71,16 @@ def _recorded(passes: Passes) -> str:
     return str(passes) if isinstance(passes, int) else "/".join(map(str, passes))
 
 
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Let processes that begin here go on at Ctrl-C, which a terminal sends to them, too: they are needed for the certificate."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the program, and return its exit status: 0 if the tolerance was reached."""
     parser = _parser()
@@ -79,16 +94,11 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("chains have no intercept")
     keywords = {name: value for name in ("loss", "l1", "intercept", "features") if (value := getattr(given, name))}
 
-    def show(progress: dict[str, Any]) -> None:
-        print(
-            f"round {progress['rounds']}: {progress['passes']:.0f} passes, primal {progress['primal']:.6g}, "
-            f"gap {progress['gap']:.3g}",
-            file=sys.stderr,
-        )
-
     cluster = None
     if given.scheduler is None:
-        cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=":0")
+        with _without_ctrl_c():
+            cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=":0")
+    watched = Watched(quiet=given.quiet)
     with Client(cluster if cluster is not None else given.scheduler) as client:
         model = _TASKS[given.task](
             client=client,
@@ -100,28 +110,22 @@ def main(arguments: list[str] | None = None) -> int:
             threads=given.threads,
             local_passes=_local_passes(given.local_passes),
             checkpoint=given.checkpoint,
-            callback=show,
+            callback=watched,
             **keywords,
-        ).fit(given.shards)
+        )
+        try:
+            model.fit(given.shards)
+        except KeyboardInterrupt:
+            # The model is there, unless it was given up, too.
+            if not hasattr(model, "model_"):
+                return 130
     if cluster is not None:
         cluster.close()
     if given.output:
         model.save(given.output)
     if given.json:
-        report = {
-            "stop": model.stop_,
-            "primal": model.certificate_.primal,
-            "dual": model.certificate_.dual,
-            "relative_gap": model.certificate_.relative_gap,
-            "rounds": len(model.rounds_),
-            "local_passes": [made["passes"] for made in model.rounds_],
-            "bytes": model.bytes_,
-            "lost_shards": model.lost_,
-            "restored_shards": model.restored_,
-            "history": model.history_,
-        }
-        print(json.dumps(report))
-    else:
+        print(json.dumps(report_of(given.task, model, watched)))
+    elif not given.quiet:
         print(model.report_)
         print(
             f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost "

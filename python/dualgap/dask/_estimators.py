@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from distributed import Client, get_client
+from sklearn.callback import with_callbacks
 
 import dualgap
 
@@ -19,7 +20,7 @@ from .._base import whole as whole_number
 from . import _shards
 from ._blocks import blocks_of
 from ._checkpoint import Checkpoint
-from ._cluster import Cluster, Lost
+from ._cluster import Cluster
 from ._rounds import Passes, Rounds
 
 _KEYWORDS = """
@@ -39,9 +40,12 @@ _KEYWORDS = """
         After how many seconds without a heartbeat a worker is given up, and its shards are read again elsewhere. Workers send one
         every half second, also while they compute, and less often where they are many: ten of them are awaited in any case.
 
+    `passes` and `oracle_calls` end a run between rounds, and every visit of an example counts as a call of the oracle.
+
     And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``share`` (λ/λ'), ``gamma``, ``seconds``,
-    ``computing`` (the seconds of each shard) and ``bytes`` of every round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
-    and how many of them went on from a state that the client had.
+    ``computing`` (the seconds of each shard) and ``bytes`` of every round; `bytes_`, the bytes of all that workers and client have
+    sent to each other, but for reading the examples and what Dask adds to messages; `lost_` and `restored_`, how many shards were
+    lost with their workers, and how many of them went on from a state that the client had.
 """
 
 
@@ -102,27 +106,32 @@ class Distributed:
         """Train the model on these shards."""
         self._refuse()
         with Cluster(self.client or get_client(), blocks, self._how(), self.patience) as cluster:
-            found = cluster.read()
-            setup = self._setup(found)
-            cluster.open(setup)
-            whole = _dualgap.Whole(self._structure, json.dumps(setup["request"]), setup["arrays"], setup["total"])
-            checkpoint = self._resumed(cluster, setup)
-            run = Rounds(cluster, whole, self._limits(), self.local_passes, self.callback, checkpoint)
-            stop, model = self._finish(run, setup, found)
-        self.rounds_, self.bytes_ = run.rounds, cluster.bytes
-        self.lost_, self.restored_ = cluster.lost, cluster.restored
-        self._keep(
-            model,
-            {
-                "certificate": model.certificate,
-                "stop": "callback" if stop == "interrupted" else stop,
-                "passes": run.passes,
-                "history": run.history,
-                "remarks": [],
-                "raised": None,
-            },
-        )
+            model, report = self._run_rounds(cluster)
+            self.bytes_, self.lost_, self.restored_ = cluster.bytes, cluster.lost, cluster.restored
+            # Before the shards are closed: a busy worker takes its time, and Ctrl-C then costs no model.
+            self._keep(model, report)
         return self
+
+    @with_callbacks
+    def _run_rounds(self, cluster: Cluster) -> tuple[_dualgap.Model, dict[str, Any]]:
+        """Train a model on the shards of a cluster, and return it with the report of the run."""
+        watch = self._callback()
+        found = cluster.read()
+        setup = self._setup(found)
+        cluster.open(setup)
+        whole = _dualgap.Whole(self._structure, json.dumps(setup["request"]), setup["arrays"], setup["total"])
+        checkpoint = self._resumed(cluster, setup)
+        with watch as callback:
+            run = Rounds(cluster, whole, self._limits(), self.local_passes, callback, checkpoint)
+            stop, model = self._finish(run, setup, found)
+        self.rounds_ = run.rounds
+        return model, {
+            "certificate": model.certificate,
+            "stop": "callback" if watch.stopped and stop == "interrupted" else stop,
+            "passes": run.passes,
+            "history": run.history,
+            "raised": run.raised,
+        }
 
     def _how(self) -> dict[str, Any]:
         """Return what workers read files as."""
@@ -220,22 +229,16 @@ class Distributed:
         self, run: Rounds, setup: dict[str, Any], found: list[dict[str, Any]]
     ) -> tuple[str, _dualgap.Model]:
         """Run, and make the model; workers may also be lost at the end, and then the run goes on."""
-        while True:
+        witness = None
+        while witness is None:
             stop = run.run()
-            try:
-                witness = run.cluster.gather(_shards.witness)
-                break
-            except Lost:
-                run.cluster.recover()
-        while True:
-            # The fingerprint depends on the examples only: a worker that is lost now costs no progress.
-            try:
-                print_, examples = run.fingerprint()
-                break
-            except Lost:
-                run.cluster.recover()
+            witness = run.attempt(lambda: run.cluster.gather(_shards.witness))
+        # The fingerprint depends on the examples only: a worker that is lost now costs no progress.
+        while (found_print := run.attempt(run.fingerprint)) is None:
+            pass
+        print_, examples = found_print
         if run.best is None:
-            raise RuntimeError("the run could not be certified")
+            raise run.raised or RuntimeError("the run could not be certified")
         w, _, losses = run.best
         weights = None if found[0]["weights"] is None else b"".join(info["weights"] for info in found)
         outcome = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,12 +31,18 @@ _CERTIFY_AFTER = 0.2
 _DRIFT = 1e-11
 #: What a position has beside a change, where there is none.
 _STILL = (0.0, 1.0, 1.0)
+#: As on one machine, a run has stalled after so many certifications in a row that have improved neither value.
+_STANDSTILL = 10
 #: The states of the shards are fetched after this many seconds at least, and this many times as long as it takes.
 _KEEP_SECONDS, _KEEP_SHARE = 1.0, 20.0
 
 
 #: The local passes of a round: of all shards, or of each.
 Passes = int | list[int]
+#: What the callbacks are told, a certification or the passes between two, to which they answer whether to stop.
+Told = Callable[[dict[str, Any] | float], bool]
+
+_Found = TypeVar("_Found")
 
 
 def next_passes(given: str | int | list[Passes], rounds: list[dict[str, Any]], left: int = _MOST_PASSES) -> Passes:
@@ -85,7 +91,7 @@ class Rounds:
         whole: _dualgap.Whole,
         limits: dict[str, Any],
         local_passes: str | int | list[Passes],
-        callback: Callable[[dict[str, Any]], Any] | None,
+        callback: Told | None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.cluster, self.whole, self.limits, self.callback = cluster, whole, limits, callback
@@ -104,38 +110,76 @@ class Rounds:
         #: Every round: its local passes, σ', λ/λ', the share that it went, its seconds and those of every shard, and bytes that have travelled.
         self.rounds: list[dict[str, Any]] = []
         self.history: list[dict[str, Any]] = []
-        #: Passes over all examples, of which a round has fractions if some shards make fewer passes than others.
-        self.passes, self.certified_at = 0.0, 0.0
-        #: The weights with the smallest primal value, the value, and the sum of their losses.
-        self.best: tuple[bytes, float, bytes] | None = None
+        #: Whether a callback or Ctrl-C ends the run, and what was raised then.
+        self.ended = False
+        self.raised: BaseException | None = None
+        #: Whether shards have to be read again before anything else.
+        self.lost = False
+        self.examples = sum(cluster.examples)
+        #: Passes over all examples, of which a round has fractions if some shards make fewer passes than others; and visits.
+        self.passes, self.certified_at, self.steps = 0.0, 0.0, 0
+        #: The weights with the smallest primal value, the value with its error, and the sum of their losses.
+        self.best: tuple[bytes, tuple[float, float], bytes] | None = None
         #: The primal value of the last certification.
         self.primal: float | None = None
         self.dual = (0.0, 0.0)
+        self.standstill = 0
         self.seconds, self.certify_seconds = 0.0, 0.0
-        self.kept_at, self.keeping = cluster.clock(), 0.0
+        self.begun = self.kept_at = cluster.clock()
+        self.keeping = 0.0
         if checkpoint is not None and checkpoint.passes:
             self.passes = self.certified_at = checkpoint.passes
+            self.steps = round(self.passes * self.examples)
+
+    def attempt(self, work: Callable[[], _Found]) -> _Found | None:
+        """Return what the work finds, or None if shards were lost meanwhile, or at the first Ctrl-C: it is then to be done again."""
+        try:
+            if self.lost:
+                # The shards that are left keep their points. v is computed from all of them again; the centre of the rounds may stay.
+                self.cluster.recover()
+                self.last, self.lost = None, False
+            return work()
+        except Lost:
+            self.lost = True
+        except KeyboardInterrupt as error:
+            if self.raised is not None:
+                raise
+            self._end(error)
+            if self.position is not None:
+                # It may have moved without a word to the workers.
+                self._moved("whole", self.position.to_bytes())
+        return None
 
     def run(self) -> str:
         """Take rounds until the gap is within the tolerance, or a limit is reached; return why they ended."""
-        begin = self.cluster.clock()
-        certified = False
+        while (stop := self.attempt(self._go)) is None:
+            pass
+        return stop
+
+    def _go(self) -> str:
         while True:
-            try:
-                if not certified:
-                    self._certify()
-                    certified = True
-                    stop = self._stop(self.cluster.clock() - begin)
-                    if stop is not None:
-                        return stop
-                    self._keep()
+            self._certify()
+            stop = self._stop()
+            if stop is not None:
+                return stop
+            self._keep()
+            while True:
                 self._round()
-                done = self.passes - self.certified_at
-                certified = done < max(1.0, _CERTIFY_AFTER * self.passes) and not self._out(self.cluster.clock() - begin)
-            except Lost:
-                # The shards that are left keep their points. v is computed from all of them again; the centre of the rounds may stay.
-                self.cluster.recover()
-                self.last, certified = None, False
+                if self.passes - self.certified_at >= max(1.0, _CERTIFY_AFTER * self.passes) or self.ended or self._out():
+                    break
+
+    def _end(self, error: BaseException | None) -> None:
+        """End the run with the next certificate. The callbacks are not called again."""
+        self.ended, self.raised, self.callback = True, error, None
+
+    def _tell(self, news: dict[str, Any] | float) -> None:
+        if self.callback is None:
+            return
+        try:
+            if self.callback(news):
+                self._end(None)
+        except BaseException as error:  # noqa: BLE001 (raised when the model is there)
+            self._end(error)
 
     def _round(self) -> None:
         begin = self.cluster.clock()
@@ -150,6 +194,7 @@ class Rounds:
         gamma = to[0]
         self.last = self.taken, gamma
         seconds = self.cluster.clock() - begin
+        self.steps += int(np.dot(each, self.cluster.examples))
         self.passes += float(np.average(each, weights=self.cluster.examples))
         self.seconds += seconds
         self.rounds.append(
@@ -163,6 +208,7 @@ class Rounds:
                 "bytes": self.cluster.bytes - before,
             }
         )
+        self._tell(self.passes)
 
     def _moved(self, kind: str, payload: bytes, to: tuple[float, float, float] = _STILL) -> None:
         """Say how the position has changed since the workers were last told."""
@@ -184,9 +230,12 @@ class Rounds:
         return part
 
     def _local_passes(self) -> Passes:
-        most = self.limits.get("passes")
-        left = _MOST_PASSES if most is None else max(1, int(most - self.passes))
-        return next_passes(self.local_passes, self.rounds, left)
+        return next_passes(self.local_passes, self.rounds, max(1, int(min(_MOST_PASSES, *self._left().values()))))
+
+    def _left(self) -> dict[str, float]:
+        """Return how many passes each of the limits on work leaves, by why the run ends when that is less than one."""
+        passes, calls = (self.limits.get(name, float("inf")) for name in ("passes", "oracle_calls"))
+        return {"pass_limit": passes - self.passes, "oracle_limit": (calls - self.steps) / self.examples}
 
     def _position(self, v: bytes) -> _dualgap.Position:
         """Return the position, after a look whether it has drifted from the v of all points by rounding."""
@@ -210,8 +259,8 @@ class Rounds:
         part, _, _ = self._total("losses", _shards.losses)
         w = at.weights()
         (primal, error), certified = self.whole.primal(w, part)
-        if certified and (self.best is None or primal < self.best[1]):
-            self.best = w, primal, part
+        if certified and (self.best is None or primal < self.best[1][0]):
+            self.best = w, (primal, error), part
         if self.primal is not None and primal > self.primal:
             # The momentum has overshot.
             at.rest()
@@ -219,37 +268,55 @@ class Rounds:
         self.primal = primal
         self.certified_at = self.passes
         self.certify_seconds += self.cluster.clock() - begin
-        best = primal if self.best is None else self.best[1]
+        best, error = (primal, error) if self.best is None else self.best[1]
+        self._note(best, error + self.dual[1], primal)
+
+    def _note(self, primal: float, rounding: float, here: float) -> None:
+        """Write down a certification, as a run on one machine does: the best primal value, and that of the weights now."""
+        dual, certified = self.dual[0], self.best is not None
+        if self.history:
+            before = self.history[-1]
+            still = primal >= before["primal"] and dual <= before["dual"]
+            self.standstill = self.standstill + 1 if still else 0
         self.history.append(
             {
                 "passes": self.passes,
                 "rounds": len(self.rounds),
+                "steps": self.steps,
+                "oracle_calls": self.steps,
                 "solve_seconds": self.seconds,
                 "certify_seconds": self.certify_seconds,
-                "primal": best,
-                "dual": self.dual[0],
-                "gap": best - self.dual[0],
-                "rounding_error": error + self.dual[1],
+                "primal": primal,
+                "dual": dual,
+                "gap": primal - dual if certified else None,
+                "rounding_error": rounding,
+                "certified": certified,
+                "iterate_primal": here,
+                "iterate_dual": dual,
             }
         )
 
-    def _stop(self, elapsed: float) -> str | None:
+    def _stop(self) -> str | None:
+        """Tell of the last certification, and return why the run ends with it, if it does."""
         now = self.history[-1]
-        bound = now["gap"] + now["rounding_error"]
-        tolerance, absolute = self.limits.get("tolerance"), self.limits.get("absolute_tolerance")
-        if tolerance is not None and bound <= tolerance * abs(now["primal"]):
-            return "gap_reached"
-        if absolute is not None and bound <= absolute:
-            return "gap_reached"
-        if self.callback is not None and self.callback(dict(now)):
-            return "interrupted"
-        return self._out(elapsed)
+        self._tell(dict(now))
+        if now["certified"]:
+            bound = now["gap"] + now["rounding_error"]
+            relative, absolute = self.limits.get("tolerance", -1.0), self.limits.get("absolute_tolerance", -1.0)
+            if bound <= max(relative * abs(now["primal"]), absolute):
+                return "gap_reached"
+            if now["gap"] <= now["rounding_error"]:
+                return "stalled"
+        if self.standstill >= _STANDSTILL:
+            return "stalled"
+        return "interrupted" if self.ended else self._out()
 
-    def _out(self, elapsed: float) -> str | None:
+    def _out(self) -> str | None:
         """Return which limit is reached, if one is."""
-        if self.limits.get("passes", float("inf")) - self.passes < 1:
-            return "pass_limit"
-        return "time_limit" if elapsed >= self.limits.get("time", float("inf")) else None
+        for stop, left in self._left().items():
+            if left < 1:
+                return stop
+        return "time_limit" if self.cluster.clock() - self.begun >= self.limits.get("time", float("inf")) else None
 
     def _keep(self) -> None:
         """Fetch the states of the shards now and then. The clock decides only from where a lost shard goes on."""

@@ -217,7 +217,8 @@ def losses(run: str, number: int, step: Step, payload: bytes) -> Part:
 def add(kind: str, *parts: Part) -> Part:
     """Add what shards have sent, in their order."""
     total = _dualgap.add_parts(kind, [part[0] for part in parts])
-    return total, tuple(seconds for part in parts for seconds in part[1]), sum(part[2] for part in parts)
+    sent = len(total) + sum(part[2] for part in parts)
+    return total, tuple(seconds for part in parts for seconds in part[1]), sent
 
 
 def hold(payload: Any) -> Any:

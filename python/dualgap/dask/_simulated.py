@@ -18,7 +18,7 @@ from distributed import Client
 
 from . import _shards
 from ._clock import Clock, Times
-from ._cluster import _FAN, Cluster, Lost
+from ._cluster import _FAN, Cluster, Lost, size_of
 from ._shards import Part
 
 
@@ -97,7 +97,8 @@ class SimulatedCluster(Cluster):
         """Call a function with every shard, and return the results in order."""
         found = self._call(function, arguments, each)
         rate = self.rates.digest if function is _shards.print_part else 0.0
-        self.time.gather(rate * self.entries, [_bytes(result) for result in found])
+        self.time.gather(rate * self.entries, [size_of(result) for result in found])
+        self.count(arguments, each, found)
         return found
 
     def total(self, kind: str, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> Part:
@@ -144,6 +145,7 @@ class SimulatedCluster(Cluster):
         else:
             state = len(_shards.state(self.run, 0))
             self.time.gather(np.zeros(len(self)), [state] * len(self))
+            self.bytes += state * len(self)
 
     def recover(self) -> None:
         """Read lost shards again, and let them go on from their last state."""
@@ -157,12 +159,6 @@ class SimulatedCluster(Cluster):
             self.lost += 1
         again = self.rates.read * self.entries[self._gone]
         self.time.now += self.time.network.restart
-        self.time.gather(again, [len(self.states[k] or b"") for k in self._gone])
+        self.time.gather(again, [size_of(self.states[k]) for k in self._gone])
+        self.bytes += sum(size_of(self.setup) + size_of(self.states[k]) for k in self._gone)
         self._gone = []
-
-
-def _bytes(result: Any) -> int:
-    """Return about how many bytes a result has."""
-    if isinstance(result, (tuple, list)):
-        return sum(_bytes(one) for one in result)
-    return len(result) if isinstance(result, (bytes, str)) else 8

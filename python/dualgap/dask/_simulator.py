@@ -221,11 +221,11 @@ class _Run:
             cluster.bytes = 0
             run = Rounds(cluster, whole, estimator._limits(), estimator.local_passes, None)
             stop = run.run()
-            ended = clock.now
+            ended, before = clock.now, cluster.bytes
             cluster.gather(_shards.witness)
             run.fingerprint()
             last = run.history[-1]
-            self.finishing = clock.now - ended
+            self.finishing, self.finishing_bytes = clock.now - ended, cluster.bytes - before
             self.entries = cluster.entries
             self.calls = cluster.calls
             self.row: dict[str, Any] = {
@@ -296,7 +296,7 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
         if passes - certified >= max(1.0, _CERTIFY_AFTER * passes) or len(made) == rounds:
             clock.total(rates.dual * each + rates.dual_call, fixed["dual"], 0, rates.add)
             clock.total(rates.losses * each + rates.losses_call, fixed["losses"], round(last.sent("losses")), rates.add)
-            bytes_ += count * (last.size("dual") + last.size("losses") + last.sent("losses"))
+            bytes_ += _sums(fixed["dual"]) + _sums(fixed["losses"]) + count * last.sent("losses")
             certifying, certified = certifying + clock.now - begin, passes
             continue
         chosen = next_passes(estimator.local_passes, made)
@@ -304,14 +304,14 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
         seconds = clock.total(rates.visit * np.asarray(chosen) * each + rates.round, change, round(sent), rates.add)
         clock.now += rates.step
         made.append({"passes": chosen, "seconds": clock.now - begin, "computing": seconds})
-        passes, bytes_ = passes + float(np.mean(chosen)), bytes_ + count * (sent + size(count))
+        passes, bytes_ = passes + float(np.mean(chosen)), bytes_ + count * sent + _sums(change)
     finishing = last.finishing * count / last.count
     clock.now += finishing
     return {
         "workers": count,
         "rounds": rounds,
         "passes": passes,
-        "bytes": round(bytes_),
+        "bytes": round(bytes_ + last.finishing_bytes * count / last.count),
         "seconds": clock.now,
         "computing": float(sum(max(one["computing"]) for one in made)),
         "certifying": certifying,
@@ -320,6 +320,11 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
         "lost": 0,
         "extrapolated": True,
     }
+
+
+def _sums(levels: list[list[int]]) -> int:
+    """Return the bytes of the parts of a tree, and of its sums."""
+    return sum(map(sum, levels))
 
 
 def measured_rates(estimator: Any, data: _Dealt) -> Rates:
