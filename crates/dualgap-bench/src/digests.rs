@@ -117,7 +117,8 @@ const RUNS: &[&str] = &[
     "chain tags.txt --loss crf --tolerance 1e-5",
     "chain tags.txt --loss crf --l1 0.001 --tolerance 1e-3",
     // other methods than the engine's
-    "multiclass classes.svm --loss softmax --solver eg --passes 12",
+    "multiclass classes.svm --solver eg --passes 12",
+    "chain tags.txt --solver eg --passes 12",
     "multiclass classes.svm --solver cutting-plane --tolerance 1e-3",
     "chain tags.txt --solver n-slack --tolerance 1e-3",
     "binary two.svm --loss logistic --solver newton --tolerance 1e-8",
