@@ -45,7 +45,8 @@ pub struct Budget {
     pub passes: Option<u64>,
     /// The largest number of oracle calls for solving; those of certification are counted apart.
     pub oracle_calls: Option<u64>,
-    /// The time limit in seconds, certification included; the closing certification comes on top.
+    /// The time limit in seconds, certification included. The closing certification comes on top: after as many seconds again, and five
+    /// at most, it makes do with coarser bounds where it has any.
     pub seconds: Option<f64>,
     /// The work that certifications may take during the run, as a fraction of the solving work.
     pub certify_share: f64,

@@ -15,9 +15,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How long a certification may continue after the run should stop, before it falls back to coarser bounds. Most
+/// The longest that a certification may continue after the run should stop, before it falls back to coarser bounds. Most
 /// certifications need less.
 const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 });
+
+/// Returns how long a certification may continue: no longer than the run was given, so that one second ends after about two. A tenth of
+/// the longest is left to shorter limits, or a limit of zero would have no bounds but the coarsest.
+fn grace(budget: &Budget) -> Duration {
+    let given = budget.seconds.map(Duration::try_from_secs_f64);
+    given.and_then(Result::ok).unwrap_or(GRACE).clamp(GRACE / 10, GRACE)
+}
 
 /// The least relative growth of the work between certifications, times the share: at the default share of a quarter the
 /// work grows by 5 %.
@@ -249,9 +256,9 @@ fn drive(
     let halted = || budget.interrupt.raised() || watch.is_past();
     // A certification that is under way, or closes the run, may continue for a while before it falls back to coarser
     // bounds.
-    let first = OnceLock::new();
+    let (first, grace) = (OnceLock::new(), grace(budget));
     let expired = || {
-        (budget.interrupt.raised() || late()) && first.get_or_init(Instant::now).elapsed() >= GRACE
+        (budget.interrupt.raised() || late()) && first.get_or_init(Instant::now).elapsed() >= grace
     };
 
     let pass = solver.calls_per_pass();

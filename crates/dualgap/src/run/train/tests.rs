@@ -284,6 +284,15 @@ fn a_certification_without_end_is_cut_short_and_ends_the_run() {
 }
 
 #[test]
+fn a_certification_gets_no_more_time_than_the_run_was_given() {
+    let of = |seconds| grace(&Budget { seconds, ..Budget::default() });
+    assert_eq!((of(None), of(Some(1e9)), of(Some(f64::MAX))), (GRACE, GRACE, GRACE));
+    assert_eq!((of(Some(0.0)), of(Some(1e-9))), (GRACE / 10, GRACE / 10));
+    let half = GRACE / 2;
+    assert_eq!(of(Some(half.as_secs_f64())), half);
+}
+
+#[test]
 fn a_deadline_is_seen_however_short_the_steps_are() {
     let begin = Instant::now();
     let watch = Watch::new(Some(begin + Duration::from_millis(20)));
