@@ -72,8 +72,7 @@ fn features_are_the_same_on_any_number_of_threads() {
         });
         words.collect::<String>() + "\n"
     });
-    for recipe in ["standard", "paper-conll2000"] {
-        let recipe = ColumnRecipe::preset(recipe).unwrap();
+    for recipe in [ColumnRecipe::default(), ColumnRecipe::preset("paper-conll2000").unwrap()] {
         read(
             &text,
             5000,
