@@ -123,7 +123,7 @@ def read(given: argparse.Namespace) -> tuple[Any, np.ndarray, np.ndarray | None]
         X = table[:, :-1] / np.abs(table[:, :-1]).max(axis=0)
         X, y = X, np.where(table[:, -1] == numbers[counts.argmax()], 1, -1)
     else:
-        starts, columns, values, width, y = _dualgap.read_libsvm(given.data)
+        starts, columns, values, width, y = _dualgap.read_libsvm(given.data, 0)
         X = sp.csr_matrix((values, columns, starts), shape=(len(y), width))
     order = np.random.default_rng(0).permutation(len(y))
     return X[order], y[order], None

@@ -50,7 +50,7 @@ def load(path: str) -> tuple[Any, Any, Any]:
         return letters(path)
     if name.startswith("train.txt"):
         return chunks(path)
-    starts, columns, values, width, y = _dualgap.read_libsvm(path)
+    starts, columns, values, width, y = _dualgap.read_libsvm(path, 0)
     return sp.csr_matrix((values, columns, starts), shape=(len(y), width)), y, None
 
 
