@@ -65,7 +65,7 @@ fn letters_are_the_same_on_any_number_of_threads() {
 #[test]
 fn features_are_the_same_on_any_number_of_threads() {
     let mut random = Random::new(7);
-    let text = lines(5000, |i| {
+    let text = lines(7000, |i| {
         let words = (0..1 + random.below(9)).map(|_| {
             let (word, tag) = (random.below(20 + i), random.below(4));
             format!("word{word} tag{tag} label{}\n", (word + tag) % 3)
@@ -75,7 +75,7 @@ fn features_are_the_same_on_any_number_of_threads() {
     for recipe in [ColumnRecipe::default(), ColumnRecipe::preset("paper-conll2000").unwrap()] {
         read(
             &text,
-            5000,
+            7000,
             |source| {
                 recipe
                     .read_training(source)
