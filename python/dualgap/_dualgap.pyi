@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "mapped_bytes", "path", "read_libsvm", "release_pages", "usual_min_count"]
+__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "keep_pages", "mapped_bytes", "path", "read_libsvm", "usual_min_count"]
 
 __version__: Final[str]
 """
@@ -473,6 +473,12 @@ def grid_path(structure: str, data: Data, request: str, arrays: dict, over: str,
     that ended it, if there was one.
     """
 
+def keep_pages(most: SupportsIndex, idle: SupportsFloat | SupportsIndex = 5.0) -> None:
+    """
+    Drop the pages of all mapped files whenever this process has more than `most` bytes of memory. It goes on until no file has been mapped
+    for `idle` seconds; another call changes the limit. Does nothing on systems that do not tell how much memory a process has.
+    """
+
 def mapped_bytes() -> int:
     """
     Return how many bytes of files this process has mapped.
@@ -486,16 +492,10 @@ def path(structure: str, data: Data, request: str, arrays: dict, low: str, high:
     says how much is covered; and the exception of a signal or of the callback that ended the path early, if there was one.
     """
 
-def read_libsvm(path: str | PathLike[str]) -> tuple[Incomplete, Incomplete, Incomplete, int, Incomplete]:
+def read_libsvm(path: str | PathLike[str], threads: SupportsIndex) -> tuple[Incomplete, Incomplete, Incomplete, int, Incomplete]:
     """
     Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
     columns, and the number that each line begins with.
-    """
-
-def release_pages() -> int:
-    """
-    Drop the pages of all mapped files from the memory of this process; return how many bytes are mapped. They are read again when
-    they are touched.
     """
 
 def usual_min_count(tokens: SupportsIndex) -> int:
