@@ -22,7 +22,7 @@
 //!          by 0.7u, of a result of at least 0.34: 9.5u
 //! ```
 //!
-//! The one in 32 bits is for values that no certificate rests on. NaN stays NaN in all but that and `ln`.
+//! The one in 32 bits is for values that no certificate rests on. NaN stays NaN in all but `ln`.
 
 #![expect(
     clippy::inline_always,

@@ -158,7 +158,7 @@ fn conjugates(alpha: &[f64], y: &[f64], [values, errors]: [&mut [f64]; 2]) {
     let out = values.iter_mut().zip(errors);
     for ((&alpha, &y), (value, error)) in alpha.iter().zip(y).zip(out) {
         let beta = y * alpha;
-        // Exact where it is used: the difference of neighbours.
+        // Exact where it is the smaller one, as a difference of numbers of about the same size; off by one rounding where it is the larger.
         let rest = 1.0 - beta;
         let s = if beta <= 0.5 { beta } else { rest };
         let l = if beta <= 0.5 { rest } else { beta };
