@@ -189,7 +189,7 @@ where
     }
 
     fn expected(&self) -> Option<Expected> {
-        self.memory.said.map(|(primal, gap)| Expected { primal, gap })
+        self.memory.said.map(|(primal, gap)| Expected { primal, gap, off: 1.0 })
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {

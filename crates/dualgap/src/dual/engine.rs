@@ -20,13 +20,14 @@ mod steps;
 use super::average::Averages;
 use super::cache_policy::CachePolicy;
 use super::lanes::{LanePolicy, Lanes};
+use super::outlook::Outlook;
 use super::sampling::{Order, Sampling};
 use super::visit::{Slot, Visits};
 use super::{
     Algorithm, Average, Best, Blocks, Direction, Primal, Problem, Settings, Solution, Step,
 };
 use crate::linalg::parallel;
-use crate::run::{Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Expected, Quota, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub struct Engine<'a, B: Blocks, L> {
     counts: bool,
     /// How many passes take as long as a certification.
     passes_per_certification: f64,
+    /// What the visits tell of the next certificate, if they may decide when it is computed.
+    outlook: Option<Outlook>,
 }
 
 /// A certificate takes as long as a pass, and as this many multiplications for every weight: it sums, rounds and squares vectors
@@ -135,6 +138,11 @@ fn sampling<B: Blocks>(blocks: &B, settings: &Settings) -> Sampling {
     }
 }
 
+/// Whether visits may tell of the next certificate. The papers' methods are certified by counted work alone.
+fn foresees<B: Blocks, L: Link>(settings: &Settings) -> bool {
+    settings.handover && shrinking(settings) && L::IDENTITY && !B::Visits::KNOWS_CORNERS
+}
+
 /// Whether the best points are stored: if the dual value can fall from one certification to the next, or if the best
 /// weights are a bound only together with the points that they come from.
 fn stores_best<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
@@ -161,6 +169,7 @@ pub struct State<P> {
     points: Vec<P>,
     averages: Option<Averages<P>>,
     best: Best<P>,
+    outlook: Option<Outlook>,
 }
 
 impl<P> State<P> {
@@ -210,6 +219,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 let stored = stores_best(problem.blocks, settings);
                 Best::new(start.value, stored.then(|| points.clone()))
             },
+            outlook: foresees::<B, L>(settings).then(|| Outlook::new(points.len())),
             points,
         };
         Self::build(problem, settings, state, pool)
@@ -224,6 +234,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
         let State { steps, order, cache_policy, lanes, v, coupling, averages, best, .. } = &state;
+        let outlook = &state.outlook;
         let length = Primal::<L>::stored_len(blocks.dim());
         let finite = |v: &[f64]| v.len() == length && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
@@ -239,6 +250,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
+            && outlook.is_some() == foresees::<B, L>(settings)
+            && outlook.as_ref().is_none_or(|outlook| outlook.is_sound(n))
             && best.is_sound(blocks.dim(), stores_best(blocks, settings));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -277,7 +290,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
         let blocks = problem.blocks;
         let State { steps, tidied, mut order, cache_policy, lanes, v, coupling, .. } = state;
-        let State { points, averages, best, .. } = state;
+        let State { points, averages, best, outlook, .. } = state;
         order.weigh(|i| blocks.importance(i));
         order.stretch(blocks.prefers_stretches());
         order.set_pace(blocks.pace());
@@ -299,6 +312,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             gained: 0.0,
             counts: false,
             passes_per_certification: passes_per_certification(blocks, settings),
+            outlook,
         })
     }
 
@@ -315,6 +329,26 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             points: self.points.clone(),
             averages: self.averages.clone(),
             best: self.best.clone(),
+            outlook: self.outlook.clone(),
+        }
+    }
+
+    /// Learns from a certificate what the visits tell of the next one.
+    pub(super) fn learn(&mut self, certificate: &Certificate) {
+        if let Some(outlook) = &mut self.outlook {
+            outlook.learn(certificate);
+        }
+    }
+
+    /// Returns what the visits tell of the next certificate.
+    pub(super) fn foreseen(&self) -> Option<Expected> {
+        self.outlook.as_ref().and_then(Outlook::expected)
+    }
+
+    /// What the visits have told is of another problem, or of other points.
+    fn forget_outlook(&mut self) {
+        if let Some(outlook) = &mut self.outlook {
+            outlook.forget();
         }
     }
 
@@ -322,6 +356,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     pub(crate) fn retune(&mut self, link: L, lambda: f64) -> Result<()> {
         self.problem = self.problem.retuned(link, lambda)?;
         self.best.forget();
+        self.forget_outlook();
         self.rebuild();
         Ok(())
     }
@@ -334,6 +369,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(&self.problem.link, v);
         self.problem.offset = offset;
         self.best.forget();
+        self.forget_outlook();
         // Every weight has changed, so blocks that shrinking leaves out may have something to gain.
         self.order.wake_all();
     }
@@ -347,6 +383,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
         self.primal = Primal::new(&self.problem.link, v);
         self.problem.offset = offset;
+        self.forget_outlook();
     }
 
     /// Returns v as the steps have left it.
@@ -358,6 +395,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     pub(super) fn restore(&mut self, points: &[B::Point]) {
         self.points.clear();
         self.points.extend_from_slice(points);
+        self.forget_outlook();
     }
 
     /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
@@ -484,6 +522,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             self.primal = Primal::new(&self.problem.link, dual.v);
         }
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
+        self.learn(&model);
         Ok(Certified { model, iterate })
     }
 }
@@ -507,6 +546,12 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     fn certify(&mut self) -> Result<Certified> {
         let pool = Arc::clone(&self.pool);
         parallel::install(&pool, || self.certify_in_pool())
+    }
+
+    /// Where losses are smooth, others wait for the certificates: Newton's method, which may take over.
+    fn expected(&self) -> Option<Expected> {
+        let off = if self.problem.blocks.smoothness() > 0.0 { f64::INFINITY } else { 1.0 };
+        self.foreseen().map(|expected| Expected { off: expected.off * off, ..expected })
     }
 
     fn weights(&self) -> &[f64] {

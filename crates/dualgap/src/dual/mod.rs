@@ -45,6 +45,7 @@ mod journal;
 mod lanes;
 mod masses;
 mod mixture;
+mod outlook;
 mod partial;
 mod primal;
 pub(crate) mod problem;

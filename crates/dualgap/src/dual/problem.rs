@@ -1,7 +1,6 @@
 //! The problem, and the primal and the dual value of its certificate, each computed from scratch.
 
-pub use super::masses::masses;
-use super::masses::masses_of_part;
+pub use super::masses::{Masses, masses};
 use super::partial::{Mean, SomeDual, SomeLosses};
 pub(crate) use super::weighed::Take;
 use super::weighed::Weighed;
@@ -146,7 +145,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         // A compensated sum of v takes two copies for each of its parts, and its rounded value one.
         let copies = 2 * blocks.image_parts() + 1;
         Need { weights: blocks.dim(), copies, others: 2 * blocks.len() }.check()?;
-        let weighed = Weighed::new(blocks, masses(blocks.len(), sample_weights)?, lambda);
+        let weighed = Weighed::new(blocks, Masses::new(blocks.len(), sample_weights)?, lambda);
         Ok(Self { blocks, link, lambda, weighed, offset: Vec::new() })
     }
 
@@ -159,7 +158,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         total: f64,
     ) -> Result<Self> {
         let mut problem = Self::new(blocks, link, lambda, None)?;
-        let masses = masses_of_part(blocks.len(), sample_weights, total)?;
+        let masses = Masses::of_part(blocks.len(), sample_weights, total)?;
         problem.weighed = Weighed::new(blocks, masses, lambda);
         Ok(problem)
     }

@@ -3,7 +3,40 @@
 //! A visit of a row with twenty entries takes about four hundred instructions, and twice as many through the general steps of the
 //! engine. A sweep does the same steps under the identity link, with line search and without averages, and to the last bit.
 
+use super::masses::Masses;
+use super::outlook::{Bits, Outlook};
 use super::sampling::Order;
+
+/// What is noted of the visits of a sweep, besides what they change.
+pub(crate) struct Noted<'e> {
+    /// The sum of the dual gains of the steps, if they are counted.
+    pub gained: Option<&'e mut f64>,
+    /// What the visits tell of the next certificate, if anyone asks, ...
+    outlook: Option<&'e mut Outlook>,
+    /// ... and the blocks that it looks at now.
+    seen: Bits,
+}
+
+impl<'e> Noted<'e> {
+    pub(super) fn new(gained: Option<&'e mut f64>, outlook: Option<&'e mut Outlook>) -> Self {
+        let seen = outlook.as_ref().map_or(Bits::NONE, |outlook| outlook.which());
+        Self { gained, outlook, seen }
+    }
+
+    /// Returns the outlook, if it looks at this block.
+    #[inline]
+    pub fn outlook(&mut self, i: usize) -> Option<&mut Outlook> {
+        if self.seen.has(i) { self.outlook.as_deref_mut() } else { None }
+    }
+
+    /// Counts visits, with which the round may be over.
+    fn count(&mut self, visits: usize, blocks: usize, round_over: bool) {
+        if let Some(outlook) = &mut self.outlook {
+            outlook.count(visits, blocks, round_over);
+            self.seen = outlook.which();
+        }
+    }
+}
 
 /// What the visits of a sweep change and need.
 pub struct Sweep<'e, P> {
@@ -13,10 +46,9 @@ pub struct Sweep<'e, P> {
     /// v, and w with it.
     pub(crate) v: &'e mut [f64],
     /// `mass_i / λ`.
-    pub(crate) scales: &'e [f64],
-    pub(crate) masses: &'e [f64],
-    /// The sum of the dual gains of the steps, if they are counted.
-    pub(crate) gained: Option<&'e mut f64>,
+    pub(crate) scales: &'e Masses,
+    pub(crate) masses: &'e Masses,
+    pub(super) noted: Noted<'e>,
     /// Whether blocks are touched before their visit.
     pub(super) touches: bool,
     /// How many visits there are.
@@ -30,19 +62,21 @@ impl<P> Sweep<'_, P> {
     pub(crate) fn each<E>(
         self,
         touch: impl Fn(usize, &P) -> f64,
-        mut visit: impl FnMut(usize, &mut P, &mut [f64], Option<&mut f64>) -> Result<bool, E>,
+        mut visit: impl FnMut(usize, &mut P, &mut [f64], &mut Noted<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let Self { order, points, v, scales, mut gained, touches, visits, .. } = self;
+        let Self { order, points, v, scales, mut noted, touches, visits, .. } = self;
         let mut left = visits;
         while left > 0 {
-            left -= order.visit_run(left, |i, upcoming| {
+            let visited = order.visit_run(left, |i, upcoming| {
                 if touches {
-                    let touch = |&i: &usize| scales[i] + touch(i, &points[i]);
+                    let touch = |&i: &usize| scales.of(i) + touch(i, &points[i]);
                     // The compiler may not drop what it is told is used.
                     std::hint::black_box(upcoming.iter().map(touch).sum::<f64>());
                 }
-                visit(i, &mut points[i], v, gained.as_deref_mut())
+                visit(i, &mut points[i], v, &mut noted)
             })?;
+            left -= visited;
+            noted.count(visited, points.len(), order.is_round_over());
         }
         Ok(())
     }

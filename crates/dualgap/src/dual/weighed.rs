@@ -6,6 +6,7 @@
 //!
 //! No link is needed here, so that searches and audits, which are most of a certificate, are compiled once for a kind of block.
 
+use super::masses::Masses;
 use super::partial::{Mean, SomeDual, SomeLosses};
 use super::{Blocks, TOGETHER};
 use crate::Result;
@@ -30,20 +31,20 @@ const SAMPLE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Weighed<'a, B> {
     blocks: &'a B,
-    pub masses: Vec<f64>,
+    pub masses: Masses,
     /// `mass_i / λ`: the factor of `X_i α_i` in v. A division saved in every step.
-    pub scales: Vec<f64>,
+    pub scales: Masses,
 }
 
 impl<'a, B: Blocks> Weighed<'a, B> {
-    pub fn new(blocks: &'a B, masses: Vec<f64>, lambda: f64) -> Self {
-        let scales = scales(&masses, lambda);
+    pub fn new(blocks: &'a B, masses: Masses, lambda: f64) -> Self {
+        let scales = masses.over(lambda);
         Self { blocks, masses, scales }
     }
 
     /// Replaces λ.
     pub fn rescale(&mut self, lambda: f64) {
-        self.scales = scales(&self.masses, lambda);
+        self.scales = self.masses.over(lambda);
     }
 
     /// Returns the sum of the losses at w, with one search for a corner in every block.
@@ -83,7 +84,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
                 if let Some(take) = take {
                     take(i, corner);
                 }
-                some.add(found, error, self.masses[i]);
+                some.add(found, error, self.masses.of(i));
             }
             Ok(some)
         })?;
@@ -99,14 +100,15 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         off: f64,
         some: &mut SomeLosses,
     ) -> bool {
-        let mut found = [[0.0; TOGETHER]; 2];
+        let (mut found, mut masses) = ([[0.0; TOGETHER]; 2], [0.0; TOGETHER]);
         for first in range.clone().step_by(TOGETHER) {
             let count = TOGETHER.min(range.end - first);
             let [values, errors] = found.each_mut().map(|numbers| &mut numbers[..count]);
             if !self.blocks.exact_losses(first, w, off, [values, errors]) {
                 return false;
             }
-            some.add_all(values, errors, &self.masses[first..first + count]);
+            let masses = self.masses.of_all(first..first + count, &mut masses);
+            some.add_all(values, errors, masses);
         }
         true
     }
@@ -166,7 +168,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     /// Returns `Σ mass_i dual_i(α_i)` without v and without bounds on its rounding.
     pub fn terms(&self, points: &[B::Point]) -> Result<f64> {
         let (mut scratch, mut sum) = (self.blocks.scratch(), Sum::default());
-        for (i, (at, mass)) in points.iter().zip(&self.masses).enumerate() {
+        for (i, (at, mass)) in points.iter().zip(self.masses.iter()).enumerate() {
             sum.add(mass * self.blocks.audit(i, at, &mut scratch)?.dual.value);
         }
         Ok(sum.total().value)
@@ -177,7 +179,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         let (mut scratch, mut sum, mut count) = (self.blocks.scratch(), 0.0, 0.0);
         for i in (0..points.len()).step_by((points.len() / SAMPLE).max(1)) {
             let audit = self.blocks.audit(i, &points[i], &mut scratch)?;
-            (sum, count) = (sum + self.scales[i] * audit.reach, count + 1.0);
+            (sum, count) = (sum + self.scales.of(i) * audit.reach, count + 1.0);
         }
         Ok(sum * points.len() as f64 / f64::max(count, 1.0))
     }
@@ -199,7 +201,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
             part.audit(self, first, &run, &mut scratch)?;
             sums.add(&part);
             for (i, at) in (first..).zip(&run) {
-                self.blocks.add(i, at.borrow(), self.scales[i], &mut v, &mut scratch);
+                self.blocks.add(i, at.borrow(), self.scales.of(i), &mut v, &mut scratch);
             }
         }
         Ok(sums.with(v))
@@ -217,7 +219,7 @@ impl<B: Blocks> Terms for Image<'_, '_, B> {
         let Weighed { blocks, scales, .. } = self.weighed;
         let mut scratch = blocks.scratch();
         for i in terms {
-            blocks.add(i, &self.points[i], scales[i], out, &mut scratch);
+            blocks.add(i, &self.points[i], scales.of(i), out, &mut scratch);
         }
     }
 }
@@ -239,14 +241,16 @@ impl DualSums {
         points: &[P],
         scratch: &mut B::Scratch,
     ) -> Result<()> {
-        let mut found = [[0.0; TOGETHER]; 4];
+        let (mut found, mut buffers) = ([[0.0; TOGETHER]; 4], [[0.0; TOGETHER]; 2]);
         let [values, errors, reaches, spans] =
             found.each_mut().map(|numbers| &mut numbers[..points.len()]);
         let out = [&mut *values, &mut *errors, &mut *reaches, &mut *spans];
         weighed.blocks.audits(first, points, out, scratch)?;
         let blocks = first..first + points.len();
-        self.mean.add_all(values, errors, &weighed.masses[blocks.clone()]);
-        for ((reach, span), scale) in reaches.iter().zip(spans).zip(&weighed.scales[blocks]) {
+        let [masses, scales] = &mut buffers;
+        self.mean.add_all(values, errors, weighed.masses.of_all(blocks.clone(), masses));
+        let scales = weighed.scales.of_all(blocks, scales);
+        for ((reach, span), scale) in reaches.iter().zip(spans).zip(scales) {
             self.reach += product_above(*scale, *reach);
             self.spans += *span + reach;
         }
@@ -264,8 +268,4 @@ impl DualSums {
         let reach = self.reach + product_above(UNDERFLOW, self.spans * 1.000_001);
         SomeDual { mean: self.mean, reach, v }
     }
-}
-
-fn scales(masses: &[f64], lambda: f64) -> Vec<f64> {
-    masses.iter().map(|mass| mass / lambda).collect()
 }

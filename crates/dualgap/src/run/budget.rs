@@ -101,7 +101,7 @@ impl Budget {
 
     /// Whether a certificate of about these values would meet one of the tolerances.
     pub(super) fn would_be_met(&self, expected: Expected) -> bool {
-        let Expected { primal, gap } = expected;
+        let Expected { primal, gap, .. } = expected;
         self.absolute.is_some_and(|tolerance| gap <= tolerance)
             || self.relative.is_some_and(|share| gap <= share * primal.abs())
     }

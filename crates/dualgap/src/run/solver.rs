@@ -61,8 +61,10 @@ pub struct Certified {
 pub struct Expected {
     /// P, rounded.
     pub primal: f64,
-    /// The gap, about.
+    /// The gap, about, ...
     pub gap: f64,
+    /// ... which may be wrong by this factor.
+    pub off: f64,
 }
 
 /// A solver only steps and certifies. It has no clock, no printing and no stopping test.
@@ -94,7 +96,7 @@ pub trait Solver {
     }
 
     /// Returns about what a certification would find now, if the solver knows: the loop then certifies when the tolerance is
-    /// reached, and seldom before.
+    /// reached, and seldom while it is far away.
     fn expected(&self) -> Option<Expected> {
         None
     }

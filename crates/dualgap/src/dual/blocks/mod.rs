@@ -9,6 +9,7 @@ pub(crate) use values::TOGETHER;
 pub use values::{Audit, Found, Quality, View};
 
 use super::intercept::Intercept;
+use super::masses::Masses;
 use super::shrinking::Pace;
 use super::visit::Visits;
 use super::{ActiveSet, FreeIntercept, Sweep};
@@ -430,10 +431,10 @@ pub trait InterceptBlocks: Blocks<Intercept = FreeIntercept> {
     fn balanced(
         &self,
         points: &[Self::Point],
-        masses: &[f64],
+        masses: &Masses,
         column: usize,
     ) -> Option<Vec<Self::Point>>;
 
     /// Returns the best value of one weight with the others fixed.
-    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> f64;
+    fn best_free(&self, w: &[f64], masses: &Masses, column: usize) -> f64;
 }

@@ -3,8 +3,9 @@
 use super::Engine;
 use crate::Result;
 use crate::dual::lanes::Planned;
+use crate::dual::sweep::{Noted, Sweep};
 use crate::dual::visit::{Slot, Visit, Visits, find};
-use crate::dual::{Blocks, Step, Sweep};
+use crate::dual::{Blocks, Step};
 use crate::linalg::parallel;
 use crate::run::{Quota, Work};
 use crate::term::Link;
@@ -19,7 +20,7 @@ impl<B: Blocks, L: Link> Engine<'_, B, L> {
         let view = primal.view(1.0, true);
         if *touches {
             let blocks = problem.blocks;
-            let touch = |&i: &usize| problem.weighed.scales[i] + blocks.touch(i, &points[i]);
+            let touch = |&i: &usize| problem.weighed.scales.of(i) + blocks.touch(i, &points[i]);
             // The compiler may not drop what it is told is used.
             std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
         }
@@ -30,7 +31,7 @@ impl<B: Blocks, L: Link> Engine<'_, B, L> {
 
     /// Visits the next blocks in one loop, if the blocks and the settings allow it; returns whether they do.
     fn sweep(&mut self, visits: u64) -> Result<bool> {
-        let Self { problem, order, primal, points, gained, .. } = self;
+        let Self { problem, order, primal, points, gained, outlook, .. } = self;
         let plain = self.step == Step::LineSearch && self.averages.is_none();
         let Some(v) = primal.identical().filter(|_| plain && order.goes_in_runs()) else {
             return Ok(false);
@@ -41,7 +42,7 @@ impl<B: Blocks, L: Link> Engine<'_, B, L> {
             v,
             scales: &problem.weighed.scales,
             masses: &problem.weighed.masses,
-            gained: self.counts.then_some(gained),
+            noted: Noted::new(self.counts.then_some(gained), outlook.as_mut()),
             touches: self.touches,
             visits: visits as usize,
         })?;

@@ -37,7 +37,7 @@ use super::best::Best;
 use super::engine::State;
 use super::{Blocks, Engine, Problem, Settings, Solution};
 use crate::linalg::parallel;
-use crate::run::{Certificate, Certified, Quota, Resumable, Solver, Work};
+use crate::run::{Certificate, Certified, Expected, Quota, Resumable, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -78,6 +78,11 @@ pub(crate) trait Rule<'a, B: Blocks, L: Link>: Sized + Send + Sync {
 
     /// Reacts to the certificate of the best pair. A rule that compares gaps moves the centre here.
     fn certified(&mut self, centred: &mut Centred<'a, B, L>, model: &Certificate) -> Result<()>;
+
+    /// Returns about what a certification would find now, if the rule knows.
+    fn expected(&self, _: &Centred<'a, B, L>) -> Option<Expected> {
+        None
+    }
 
     /// Whether the centre may still move.
     fn moves(&self, centred: &Centred<'a, B, L>) -> bool;
@@ -170,6 +175,7 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> ProximalPoint<'a, B, L, R> {
         let iterate = rule.certify(centred)?;
         let model = centred.best.certificate().transpose()?.unwrap_or(iterate);
         let still = before == Some(values(model));
+        centred.engine.learn(&model);
         centred.quiet = if still { centred.quiet.saturating_add(1) } else { 0 };
         rule.certified(centred, &model)?;
         Ok(Certified { model, iterate })
@@ -194,6 +200,10 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> Solver for ProximalPoint<'a, B, 
     fn certify(&mut self) -> Result<Certified> {
         let pool = self.centred.engine.pool();
         parallel::install(&pool, || self.certify_in_pool())
+    }
+
+    fn expected(&self) -> Option<Expected> {
+        self.rule.expected(&self.centred)
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {

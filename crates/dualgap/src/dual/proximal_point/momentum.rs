@@ -1,6 +1,6 @@
 //! Chooses κ, which acceleration adds to λ, and when acceleration begins.
 
-use crate::dual::problem::masses;
+use crate::dual::problem::Masses;
 use crate::dual::visit::Visits;
 use crate::dual::{Acceleration, Algorithm, Average, Blocks, Settings, Step};
 
@@ -36,9 +36,9 @@ pub(in crate::dual) struct Momentum {
 /// Returns how to accelerate, or `None` if the settings rule it out or it cannot pay.
 pub(in crate::dual) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Momentum> {
     let (lambda, smooth) = (settings.lambda, blocks.smoothness());
-    let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
+    let masses = Masses::new(blocks.len(), settings.sample_weights.as_deref()).ok()?;
     let squares = masses.iter().enumerate().map(|(i, mass)| mass * blocks.importance(i).powi(2));
-    let counted = masses.iter().filter(|&&mass| mass > 0.0).count();
+    let counted = masses.iter().filter(|&mass| mass > 0.0).count();
     // SDCA takes about 1 + R²/(γλn) passes for a digit, where γ is the smoothness.
     let condition = squares.sum::<f64>() / (lambda * counted as f64);
     let on = match settings.acceleration {

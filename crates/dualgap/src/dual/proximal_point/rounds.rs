@@ -14,7 +14,7 @@ use super::adapt::{LARGEST_RATIO, LEAST_RATIO, MOST_PASSES, PASSES, adapts, fitt
 use super::trial::Trial;
 use super::{Centred, Momentum, OuterProblem, ProximalPoint, ProximalState, Rule, foreign_state};
 use crate::dual::{Acceleration, Best, Blocks, Engine, Problem, Settings};
-use crate::run::{Certificate, Quota, Solver, Work};
+use crate::run::{Certificate, Expected, Quota, Solver, Work};
 use crate::term::{Free, Link};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -336,6 +336,12 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
         trial.window = long(root);
         let accelerated = !*accelerated;
         self.accelerate(centred, accelerated)
+    }
+
+    /// What plain steps foresee. No certificate that is due waits for it, because certificates decide on acceleration.
+    fn expected(&self, centred: &Centred<'a, B, L>) -> Option<Expected> {
+        let foreseen = centred.engine.foreseen().filter(|_| !self.moves(centred));
+        foreseen.map(|expected| Expected { off: f64::INFINITY, ..expected })
     }
 
     fn moves(&self, _: &Centred<'a, B, L>) -> bool {

@@ -258,6 +258,11 @@ impl Order {
         Ok(end - from)
     }
 
+    /// Whether the next visit begins a round.
+    pub(super) fn is_round_over(&self) -> bool {
+        self.next == self.sequence.len()
+    }
+
     /// Returns how many visits ahead blocks are read, if they are.
     #[inline]
     fn ahead(&self) -> Option<usize> {

@@ -197,7 +197,7 @@ impl<B: ActiveSetBlocks, L: Link> Mover<'_, '_, B, L> {
             Direction::Auto | Direction::Toward => 0.0,
             Direction::Away | Direction::Pairwise => blocks.weight(i, at, from),
         };
-        let (scale, w) = (problem.weighed.scales[i], primal.view(1.0, true).w);
+        let (scale, w) = (problem.weighed.scales.of(i), primal.view(1.0, true).w);
         let pairwise = self.direction == Direction::Pairwise;
         let gap_toward = |corner: Option<&B::Corner>, scratch: &mut B::Scratch| {
             let rise = match corner {
@@ -249,7 +249,7 @@ impl<B: ActiveSetBlocks, L: Link> Mover<'_, '_, B, L> {
                 blocks.tidy(i, at);
             }
         }
-        let gain = problem.weighed.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
+        let gain = problem.weighed.masses.of(i) * gamma * (gap - 0.5 * gamma * curvature);
         Ok(Some(Taken { gap, gain, factor: signed * scale }))
     }
 

@@ -135,11 +135,11 @@ pub(in crate::dual) fn find<B: Blocks, L: Link>(
     slot: &mut Slot<B>,
 ) -> Result<()> {
     let blocks = problem.blocks;
-    let view = View { scale: problem.weighed.scales[slot.block], ..view };
+    let view = View { scale: problem.weighed.scales.of(slot.block), ..view };
     visits.aim(blocks, at, &view, cached, slot)?;
     if by_gaps {
         let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
-        slot.gap = problem.weighed.masses[slot.block] * gap;
+        slot.gap = problem.weighed.masses.of(slot.block) * gap;
     }
     visits.look_over(blocks, at, view.w, cached, slot);
     Ok(())

@@ -32,7 +32,7 @@ impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
         let Self { problem, primal, at, averages, steps, step, fresh, gained, counts, .. } = self;
         let Slot { block, to, scratch, .. } = slot;
         let (i, blocks) = (*block, problem.blocks);
-        let scale = problem.weighed.scales[i];
+        let scale = problem.weighed.scales.of(i);
         let gamma = match step {
             Step::LineSearch => {
                 let view = primal.view(scale, fresh);
@@ -53,7 +53,7 @@ impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
             let rise = blocks.difference(i, at, to, scratch);
             let gap = rise - blocks.slope(i, primal.view(scale, true).w, scratch);
             let curvature = scale * blocks.curvature(i, scratch);
-            *gained += problem.weighed.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
+            *gained += problem.weighed.masses.of(i) * gamma * (gap - 0.5 * gamma * curvature);
         }
         if gamma > 0.0 {
             if let Some(averages) = averages {

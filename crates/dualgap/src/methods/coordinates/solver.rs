@@ -251,7 +251,7 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     fn expected(&self) -> Option<Expected> {
         let Walk { primal, dual, .. } = self.walk;
         let gap = primal - dual;
-        gap.is_finite().then_some(Expected { primal, gap })
+        gap.is_finite().then_some(Expected { primal, gap, off: 1.0 })
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {

@@ -470,7 +470,7 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
         let local = self.local.as_ref()?;
         let gap =
             local.tangent.as_ref().map_or_else(|| self.gap_of_slopes(local), |tangent| tangent.gap);
-        Some(Expected { primal: local.value, gap })
+        Some(Expected { primal: local.value, gap, off: 1.0 })
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -74,7 +74,7 @@ impl Past {
     /// Returns the gap that the residual lets expect.
     pub(super) fn expected(&self) -> Option<Expected> {
         let gap = self.slope * self.residual;
-        (gap > 0.0).then_some(Expected { primal: self.primal, gap })
+        (gap > 0.0).then_some(Expected { primal: self.primal, gap, off: 1.0 })
     }
 
     /// Whether its numbers are such.

@@ -347,7 +347,7 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
         } else {
             dot(gradient, gradient) / (2.0 * lambda)
         };
-        Some(Expected { primal: *value, gap })
+        Some(Expected { primal: *value, gap, off: 1.0 })
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -4,7 +4,7 @@
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
 //! need not be certified every fourth. A solver that knows about what a certificate would say is certified when that is
-//! enough, and before only when its work has doubled. The clock can stop a run and does nothing else.
+//! enough, and where it is far from enough, only when its work has doubled. The clock can stop a run and does nothing else.
 
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Expected, Observer, Progress,
@@ -226,6 +226,11 @@ fn ends(expected: Expected, budget: &Budget, refuted: Option<f64>) -> bool {
     refuted.is_none_or(|refuted| expected.gap < 0.5 * refuted) && budget.would_be_met(expected)
 }
 
+/// Whether a certificate would be in vain, even if the solver expects too much.
+fn is_far(expected: Expected, budget: &Budget) -> bool {
+    !budget.would_be_met(Expected { gap: expected.gap / expected.off, ..expected })
+}
+
 /// Certifies again where an earlier run ended, if one did here: what it stored is not trusted, unless the solver has proved it
 /// already.
 fn certify_again(solver: &mut dyn Drive, state: &mut RunState) -> Result<Option<Progress>> {
@@ -292,8 +297,10 @@ fn drive(
                     claimed = Some(expected.gap);
                     done
                 }
-                Some(_) => due.max(certified.saturating_mul(2)).min(limit),
-                None => due,
+                Some(expected) if is_far(expected, budget) => {
+                    due.max(certified.saturating_mul(2)).min(limit)
+                }
+                _ => due,
             };
             if !fits || done >= target || halted() {
                 break target;

@@ -1,6 +1,7 @@
 //! The dual points of zero weights, where a weight without penalty is at its best.
 
 use super::LinearBlocks;
+use crate::dual::problem::Masses;
 use crate::linalg::Sum;
 use crate::term::{Free, Loss};
 
@@ -13,7 +14,7 @@ impl<L: Loss> LinearBlocks<'_, L> {
     /// loss has a corner, the points are those on both sides of it in the proportion that makes the sum zero.
     pub(in crate::structure) fn points_at_zero(
         &self,
-        masses: &[f64],
+        masses: &Masses,
         free: Option<Free>,
     ) -> Vec<f64> {
         let (targets, loss) = (self.targets(), self.loss());

@@ -15,6 +15,7 @@
 
 use super::balance::{balance, root_of_rising};
 use crate::dual::Pace;
+use crate::dual::problem::Masses;
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{
     Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, TOGETHER, View, no_number,
@@ -295,9 +296,14 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         let (scales, masses) = (sweep.scales, sweep.masses);
         sweep.each(
             |i, at| self.touch(i, at),
-            |i, at, v, gained| {
+            |i, at, v, noted| {
                 let (row, y, squares) = (self.rows.row(i), self.targets[i], self.euclidean.of[i]);
-                let (a, scale) = (score(row, v), scales[i]);
+                let (a, scale) = (score(row, v), scales.of(i));
+                if let Some(outlook) = noted.outlook(i) {
+                    let loss = self.loss.value(a, y).value;
+                    let gap = loss + self.loss.conjugate(*at, y).value + *at * a;
+                    outlook.see(masses.of(i), gap, loss);
+                }
                 let to = self.loss.maximizer(a, y, *at, scale * squares);
                 let z = to - *at;
                 if z == 0.0 {
@@ -306,9 +312,9 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
                 if !z.is_finite() {
                     return Err(no_number(i));
                 }
-                if let Some(gained) = gained {
+                if let Some(gained) = &mut noted.gained {
                     let rise = self.loss.conjugate(*at, y).value - self.loss.conjugate(to, y).value;
-                    *gained += masses[i] * (rise - a * z - 0.5 * (scale * (squares * z * z)));
+                    **gained += masses.of(i) * (rise - a * z - 0.5 * (scale * (squares * z * z)));
                 }
                 let factor = scale * z;
                 add_row(row, factor, v);
@@ -533,14 +539,17 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 }
 
 impl<L: Loss> InterceptBlocks for LinearBlocks<'_, L> {
-    fn balanced(&self, points: &[f64], masses: &[f64], column: usize) -> Option<Vec<f64>> {
-        let shares: Vec<f64> =
-            masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
+    fn balanced(&self, points: &[f64], masses: &Masses, column: usize) -> Option<Vec<f64>> {
+        let shares: Vec<f64> = masses
+            .iter()
+            .enumerate()
+            .map(|(i, mass)| mass * self.rows.row(i).get(column))
+            .collect();
         let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
         balance(points, &shares, &domains)
     }
 
-    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> f64 {
+    fn best_free(&self, w: &[f64], masses: &Masses, column: usize) -> f64 {
         // The predictions without this weight, and its coefficient in each.
         let parts: Vec<(f64, f64)> = (0..self.targets.len())
             .map(|i| {
@@ -550,7 +559,7 @@ impl<L: Loss> InterceptBlocks for LinearBlocks<'_, L> {
             .collect();
         // The slope of the mean loss, which rises with the weight.
         let slope = |b: f64| -> f64 {
-            let each = parts.iter().zip(masses).zip(&self.targets);
+            let each = parts.iter().zip(masses.iter()).zip(&self.targets);
             each.map(|((&(a, x), mass), &y)| -mass * x * self.loss.corner(a + x * b, y)).sum()
         };
         root_of_rising(slope, w[column])

@@ -10,7 +10,7 @@ use super::shard::shard;
 use super::weight_by_weight::{by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solvable, SolverSettings, Trained, other_solver};
 use crate::Result;
-use crate::dual::problem::masses;
+use crate::dual::problem::Masses;
 use crate::dual::pure_l1::check_pure_l1;
 use crate::dual::shard::Rounds;
 use crate::dual::{self, Blocks, InterceptBlocks, Settings, Witness};
@@ -93,7 +93,7 @@ impl Solvable for OfOneOutput<'_> {
         }
         let points = corners(blocks, weights)?;
         let Some(free) = regulariser.free else { return Ok(Some(Witness::of(blocks, &points))) };
-        let masses = masses(blocks.len(), self.weights.as_deref())?;
+        let masses = Masses::new(blocks.len(), self.weights.as_deref())?;
         let balanced = blocks.balanced(&points, &masses, free.column);
         Ok(balanced.map(|points| Witness::of(blocks, &points)))
     }
@@ -106,7 +106,7 @@ impl Solvable for OfOneOutput<'_> {
     fn at_zero(&self) -> Result<AtZero> {
         let (blocks, weights) = (&self.blocks, self.weights.as_deref());
         let (_, regulariser) = regulariser(self.penalty, blocks)?;
-        let points = blocks.points_at_zero(&masses(blocks.len(), weights)?, regulariser.free);
+        let points = blocks.points_at_zero(&Masses::new(blocks.len(), weights)?, regulariser.free);
         at_zero(blocks, weights, regulariser, &points)
     }
 
