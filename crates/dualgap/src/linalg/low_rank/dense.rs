@@ -3,8 +3,8 @@
 //! Everywhere else a matrix is a slice in row-major order, like label-factored weights; only this file and its
 //! neighbours use those types.
 
-use crate::linalg::gamma;
-use crate::linalg::halt::{Halted, unless_halted};
+use super::interruptible::called_until;
+use crate::linalg::{Halted, gamma};
 use crate::{Error, Result};
 use dualgap_dense::{Mat, MatMut, MatRef, thin_qr};
 pub(crate) use dualgap_dense::{add_product, multiply};
@@ -94,19 +94,6 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     })?;
     values.iter_mut().for_each(|s| *s *= scale);
     Ok((u, values, v))
-}
-
-/// A call of `dualgap_dense` of more operations than this is made where it can be left alone once it is halted: it takes some tenths
-/// of a second, and starting a thread for it some hundredths of a millisecond.
-const LONG: f64 = 1e9;
-
-/// Makes a call of about so many operations, or none if it is halted.
-pub(crate) fn called_until<T: Send + 'static>(
-    operations: f64,
-    halted: Halted<'_>,
-    call: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    if operations < LONG { Some(call()) } else { unless_halted(halted, call) }
 }
 
 /// Estimates the operations of a singular value decomposition.

@@ -14,9 +14,10 @@
 //! from the compensated products of `gram`, so the relative error of the bound is about 1e-13 for some hundred
 //! columns and 1e-12 for some thousand.
 
-use super::dense::{called_until, frobenius, largest, power_near, product, to_rows};
+use super::dense::{frobenius, largest, power_near, product, to_rows};
 use super::factors::LowRank;
 use super::gram::{VANISHING, gram, gram_of_triangle};
+use super::interruptible::called_until;
 use super::operator::{Dense, Operator};
 use super::singular::{Search, top_singular_until};
 use crate::linalg::halt::{Halted, never};
