@@ -16,23 +16,27 @@ STUBS := $(VENV)/bin/maturin generate-stubs --quiet $(AS_TESTED) --interpreter $
 # By its full name, because the environment comes first on the path where the wheel is built.
 PIP := $(shell command -v $(PYTHON)) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 
-# All commands are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it, whose
-# code is an example of the program and is compiled, checked and run as such, only the lock file is left to compare: a check of
-# its own takes a minute, because it chooses other features of what we depend on. The Python extension has all features of the
-# library, and is left out where the library is checked without them.
+# All commands but one are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it,
+# whose code is an example of the program and is compiled, checked and run as such, only the lock file is left to compare: a check of
+# its own takes a minute, because it chooses other features of what we depend on. Without the library's features only the library
+# and the program are checked: the Python extension, the benchmarks and the tests need these features, and whatever is checked
+# together with them has them too.
 lint:
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-structure/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --workspace --exclude dualgap-py --lib --no-default-features --locked -- -D warnings
+	cargo clippy --package dualgap --package dualgap-cli --lib --no-default-features --locked -- -D warnings
 	cargo metadata --manifest-path examples/own-structure/Cargo.toml --locked --format-version 1 > /dev/null
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
 
 # Unit, property, documentation and command-line tests. The tests have compiled the examples too; they are run from
 # where they lie, because `cargo run --package dualgap` would choose other features of what we depend on than the whole
 # workspace has, and compile everything again.
+# What the library says without its features has unit tests that only a build without them has. That takes a minute of a core: the
+# package of the unit tests depends on no other of ours that could have the features, so that nothing else is compiled again.
 unit:
 	cargo test --workspace --locked
+	cargo test --workspace --no-default-features --test unit --locked lacking
 	for example in $(basename $(notdir $(wildcard crates/dualgap/examples/*.rs))); do \
 		$(TARGET)/debug/examples/$$example > /dev/null || exit 1; \
 		echo "example $$example: ok"; \

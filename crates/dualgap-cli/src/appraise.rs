@@ -1,11 +1,11 @@
 //! `dualgap appraise`: proves how far from the optimum the weights of another program are.
 
 use crate::args::values::Wanted;
-use crate::args::{AppraiseArgs, Common, Work};
+use crate::args::{AppraiseArgs, Common};
 use crate::claim::rounded_up;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
-use crate::options::TaskOptions;
+use crate::options::{TaskOptions, Work};
 use crate::report::notes;
 use crate::weight_file::WeightFile;
 use crate::words::{aligned, number, to_json, trimmed};

@@ -48,6 +48,7 @@ mod interrupt;
 mod job;
 mod matchings;
 mod options;
+mod outcome;
 mod outputs;
 mod path;
 mod places;
@@ -66,28 +67,16 @@ mod words;
 
 pub use args::Common;
 pub use options::{TaskOptions, Verb};
+pub use outcome::Outcome;
+pub(crate) use outcome::{incomplete, print};
 pub use tasks::Tasks;
 
 use args::{Cli, Command};
 use clap::FromArgMatches;
 use dualgap::Result;
-use dualgap::data::Sink;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// How the program ends when nothing went wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// What was asked for has been reached: exit code 0.
-    Reached,
-    /// The run is sound, but a tolerance was not reached, or a report or a checkpoint was lost: exit code 1.
-    NotReached,
-}
-
-/// Whether something was done less than asked for, though nothing is wrong with what was done.
-static INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Runs the program with these tasks: reads the arguments, does what they ask for, and returns the exit code.
 pub fn main_with(tasks: &Tasks) -> ExitCode {
@@ -119,7 +108,7 @@ pub fn run_words(tasks: &Tasks, words: impl IntoIterator<Item = OsString>) -> Ex
         },
     };
     match outcome {
-        Ok(Outcome::Reached) if !INCOMPLETE.load(Ordering::Relaxed) => ExitCode::SUCCESS,
+        Ok(Outcome::Reached) if !outcome::is_incomplete() => ExitCode::SUCCESS,
         Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
             // A failure to write to standard error cannot be reported anywhere.
@@ -144,26 +133,4 @@ fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
         Command::Completions { shell } => help::completions(shell, tasks),
         Command::Man { output } => help::manual(output.as_deref(), tasks),
     }
-}
-
-/// Reports what could not be done of the user's request: the exit code will be 1 instead of 0.
-pub(crate) fn incomplete(message: &str) {
-    INCOMPLETE.store(true, Ordering::Relaxed);
-    // A failure to write to standard error cannot be reported anywhere.
-    let _ = writeln!(std::io::stderr(), "incomplete: {}", spelling::in_options(message));
-}
-
-/// Prints a report to standard output. A reader that has closed the pipe, such as `head`, is not an error. If the
-/// report cannot be written for lack of space it is lost, but the work that it describes is done.
-#[allow(clippy::unnecessary_wraps)] // printing is one step of many that can fail
-pub(crate) fn print(text: &str) -> Result<()> {
-    let write = || -> Result<()> {
-        let mut sink = Sink::create("-".as_ref())?;
-        sink.text(text)?;
-        sink.finish()
-    };
-    if let Err(error) = write() {
-        incomplete(&format!("the report is lost, and all else was done: {error}"));
-    }
-    Ok(())
 }

@@ -1,7 +1,9 @@
-//! What a task adds to the commands that train: its options, and the structure that they name.
+//! What a task adds to the commands that train, its options and the structure that they name; and what a command is that takes any
+//! task.
 
 use crate::Outcome;
-use crate::args::{COUNT, Common, Work};
+use crate::args::{COUNT, Common};
+use clap::Args;
 use dualgap::Result;
 use dualgap::data::{Format, Loaded};
 use dualgap::structure::{Choice, Structure};
@@ -43,6 +45,20 @@ impl Verb {
             }
             Self::Appraise => "Prove how far from the optimum the weights of another program are",
         }
+    }
+}
+
+/// A command that takes any task.
+pub trait Work: Args {
+    /// Returns the options that all such commands have.
+    fn common(&self) -> Common<'_>;
+
+    /// Reads the data and runs the command.
+    fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome>;
+
+    /// The same for a task under a kernel.
+    fn run_under_kernel<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
+        self.run(task)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The tasks of the program, and how a command finds its task.
 
 use crate::Outcome;
-use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda};
+use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs, no_accuracy, no_lambda};
 use crate::choices::{BallName, BinaryLoss, Format, RegressionLoss, SdcaOption, Solver};
-use crate::options::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb, Work};
 use crate::path::claim::Claim;
 use crate::problem::{
     AffineArgs, BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs,

@@ -1,10 +1,10 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Common, OutputArgs, StopArgs, TrainArgs, Work, refuse_given};
+use crate::args::{Common, OutputArgs, StopArgs, TrainArgs, refuse_given};
 use crate::choices::BallName;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
-use crate::options::TaskOptions;
+use crate::options::{TaskOptions, Work};
 use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, L1Guarantee, Summary};
 use crate::spelling::in_options;

@@ -31,11 +31,7 @@ pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
 pub use values::parse_column;
 
-use crate::Outcome;
-use crate::options::TaskOptions;
-use clap::Args;
 use clap::{Parser, Subcommand};
-use dualgap::Result;
 use std::path::PathBuf;
 
 /// Train linear and structured predictors to a certified optimum.
@@ -131,18 +127,4 @@ Examples:
         #[arg(short, long, value_name = "FOLDER")]
         output: Option<PathBuf>,
     },
-}
-
-/// A command that takes any task.
-pub trait Work: Args {
-    /// Returns the options that all such commands have.
-    fn common(&self) -> Common<'_>;
-
-    /// Reads the data and runs the command.
-    fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome>;
-
-    /// The same for a task under a kernel.
-    fn run_under_kernel<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
-        self.run(task)
-    }
 }

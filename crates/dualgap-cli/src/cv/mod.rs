@@ -3,10 +3,10 @@
 mod report;
 
 use crate::args::values::Wanted;
-use crate::args::{Common, CvArgs, Work, no_lambda};
+use crate::args::{Common, CvArgs, no_lambda};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
-use crate::options::TaskOptions;
+use crate::options::{TaskOptions, Work};
 use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, Summary};
 use crate::words::to_json;

@@ -13,10 +13,10 @@ mod grid;
 mod plot;
 mod told;
 
-use crate::args::{Common, PathArgs, Work};
+use crate::args::{Common, PathArgs};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
-use crate::options::TaskOptions;
+use crate::options::{TaskOptions, Work};
 use crate::progress::Bar;
 use crate::words::to_json;
 use crate::{Outcome, places, print};

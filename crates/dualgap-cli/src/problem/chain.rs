@@ -2,9 +2,9 @@
 
 use super::{KernelArgs, OF_BALLS, OF_SMOOTH_LOSSES};
 use crate::Outcome;
-use crate::args::{Common, Work};
+use crate::args::Common;
 use crate::choices::{ChainLoss, Forbid, Hamming, Rescale, SdcaOption, Step, Switch};
-use crate::options::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb, Work};
 use clap::Args;
 use dualgap::data::{Format, Scheme, SchemeUse, Sequences};
 use dualgap::structure::{self, Beam, Chain, Choice, Structure};

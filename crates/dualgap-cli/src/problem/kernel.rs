@@ -1,9 +1,9 @@
 //! A kernel on the inputs of a task, in the place of weights of their features.
 
 use crate::Outcome;
+use crate::args::Common;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, Work};
-use crate::options::TaskOptions;
+use crate::options::{TaskOptions, Work};
 use clap::{Args, ValueEnum};
 use dualgap::data::Loaded;
 use dualgap::structure::{Choice, Kernelised, Structure, UnderKernel};

@@ -3,11 +3,11 @@
 use super::{ClassWeightArgs, ColumnArgs, KernelArgs, binary_loss, check_smooth, regression_loss};
 use crate::Outcome;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, Work, check_option, refuse_given};
+use crate::args::{Common, check_option, refuse_given};
 use crate::choices::{
     Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
-use crate::options::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb, Work};
 use clap::Args;
 use dualgap::structure::{Choice, Linear};
 use dualgap::task::{PenaltySpec, TaskSpec};

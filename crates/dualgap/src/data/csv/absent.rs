@@ -3,7 +3,7 @@
 // The signatures are those of the readers.
 #![allow(clippy::needless_pass_by_value)]
 
-use super::CsvRecipe;
+use super::recipe::CsvRecipe;
 use crate::data::lacking::lacking;
 use crate::data::{Examples, Source, TargetKind, Unseen, Vocabulary};
 use crate::{Error, Result};

@@ -1,8 +1,8 @@
 //! Reading csv files as examples, to train and with the recipe of a training file.
 
+use super::recipe::{CsvColumn, CsvKind, CsvRecipe};
 use super::table::{Table, number};
 use super::targets::TargetColumns;
-use super::{CsvColumn, CsvKind, CsvRecipe};
 use crate::Result;
 use crate::data::labels::Labels;
 use crate::data::sets::{self, Sets};

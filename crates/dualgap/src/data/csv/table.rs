@@ -1,6 +1,6 @@
 //! The records of a csv file: cells, lines, column names, and their conversion to numbers.
 
-use super::{CsvColumn, CsvKind};
+use super::recipe::{CsvColumn, CsvKind};
 use crate::data::labels::Labels;
 use crate::data::sets::parse_set;
 use crate::data::source::NOT_TEXT;

@@ -3,7 +3,7 @@
 //! Several columns are a list of names in the form of a csv line, `price,weight`: a name with a comma is in double
 //! quotes, `"height, in cm",weight`.
 
-use super::CsvRecipe;
+use super::recipe::CsvRecipe;
 use super::table::{SHOWN, Table, Wanted};
 use crate::data::TargetKind;
 use crate::data::outputs::twice;

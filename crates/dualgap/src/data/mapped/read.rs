@@ -1,6 +1,6 @@
 //! A data file to examples, in place.
 
-use super::{DATA_FILE, Header, Kept};
+use super::header::{DATA_FILE, Header, Kept};
 use crate::container::{Fault, MappedFile};
 use crate::data::{Classes, DataSet, Examples, Numbers, Targets};
 use crate::linalg::{Rows, Values};

@@ -3,7 +3,7 @@
 //! How many rows there are, how wide they are and whether 32 bits hold their values is known after the last of them. So columns and
 //! values wait in two temporary files without a name, beside the file to be, which are copied to it at the end.
 
-use super::{DATA_FILE, Header, Kept};
+use super::header::{DATA_FILE, Header, Kept};
 use crate::container::atomic::unwritable;
 use crate::container::{Digest, MappedWriter};
 use crate::data::fingerprint::{digest_row, digest_targets};
@@ -15,6 +15,9 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IntoInnerError, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+
+/// How the name of a data file ends.
+const ENDING: &str = "mapped";
 
 /// Labels that are more different numbers than this are stored as numbers, in the place of so many names.
 const MOST_NAMES: usize = 1 << 16;
@@ -61,6 +64,37 @@ pub struct DataFile {
     pub value_bytes: usize,
     /// The fingerprint of the examples, which is that of the file they came from.
     pub fingerprint: String,
+}
+
+impl DataFile {
+    /// Whether a path has the name of a data file: it ends with `.mapped`.
+    ///
+    /// ```
+    /// # use dualgap::data::DataFile;
+    /// assert!(DataFile::is_named("train.mapped".as_ref()) && !DataFile::is_named("train.svm.gz".as_ref()));
+    /// ```
+    pub fn is_named(path: &Path) -> bool {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+    }
+
+    /// Returns how many bytes of files this process has mapped, in memory or not.
+    ///
+    /// ```
+    /// assert_eq!(dualgap::data::DataFile::mapped_bytes(), 0);
+    /// ```
+    pub fn mapped_bytes() -> usize {
+        dualgap_map::mapped()
+    }
+
+    /// Drops the pages of all mapped files from the memory of this process, for those who are watched by how much they have; returns
+    /// how many bytes are mapped. The pages are read again when they are touched, mostly from the memory of the operating system.
+    ///
+    /// ```
+    /// assert_eq!(dualgap::data::DataFile::release_pages(), 0);
+    /// ```
+    pub fn release_pages() -> usize {
+        dualgap_map::release()
+    }
 }
 
 impl DataWriter {

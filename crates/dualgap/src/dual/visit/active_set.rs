@@ -1,8 +1,8 @@
 //! Visits to blocks that know their corners: steps toward the best corner, away from the worst, or from the worst to the
 //! best, with the oracle or without.
 
+use super::definition::{Outcome, Slot, Visit, Visits};
 use super::toward::no_number;
-use super::{Outcome, Slot, Visit, Visits};
 use crate::Result;
 use crate::dual::cache_policy::{CachePolicy, Tally, Use, no_cache};
 use crate::dual::{ActiveSetBlocks, Cache, Direction, Primal, Problem, Settings, Step, View};

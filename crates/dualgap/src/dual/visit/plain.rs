@@ -1,6 +1,6 @@
 //! Visits that call the oracle and step toward what it found.
 
-use super::{Outcome, Slot, Visit, Visits};
+use super::definition::{Outcome, Slot, Visit, Visits};
 use crate::Result;
 use crate::dual::cache_policy::{CachePolicy, no_cache};
 use crate::dual::{Blocks, Cache, Direction, Settings, View};

@@ -1,29 +1,9 @@
 //! A step toward the target of a block, as all kinds of visits can take it.
 
-use super::Slot;
-use crate::dual::average::Averages;
-use crate::dual::{Blocks, Primal, Problem, Step};
+use super::definition::{Slot, Visit};
+use crate::dual::{Blocks, Step};
 use crate::term::Link;
 use crate::{Error, Result};
-
-/// What a visit needs besides its slot.
-pub struct Visit<'e, 'a, B: Blocks, L> {
-    pub problem: &'e Problem<'a, B, L>,
-    pub primal: &'e mut Primal<L>,
-    /// The point of the block.
-    pub at: &'e mut B::Point,
-    pub(in crate::dual) averages: Option<&'e mut Averages<B::Point>>,
-    /// k, the number of steps so far.
-    pub steps: u64,
-    pub step: Step,
-    /// How many visits that are not recorded yet come before this one.
-    pub later: u64,
-    /// Whether the scores in the scratch belong to the current w.
-    pub fresh: bool,
-    /// The running sum of the dual gains of the steps. Steps toward a point are counted only if `counts` is set.
-    pub gained: &'e mut f64,
-    pub counts: bool,
-}
 
 impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
     /// Steps toward the target of the slot; returns whether the point changed.

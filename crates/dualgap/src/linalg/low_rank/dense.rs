@@ -3,7 +3,8 @@
 //! Everywhere else a matrix is a slice in row-major order, like label-factored weights; only this file and its
 //! neighbours use those types.
 
-use crate::linalg::gamma;
+use super::interruptible::called_until;
+use crate::linalg::{Halted, gamma};
 use crate::{Error, Result};
 use dualgap_dense::{Mat, MatMut, MatRef, thin_qr};
 pub(crate) use dualgap_dense::{add_product, multiply};
@@ -95,6 +96,27 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     Ok((u, values, v))
 }
 
+/// Estimates the operations of a singular value decomposition.
+pub(crate) fn cost_of_svd(rows: usize, columns: usize) -> f64 {
+    let (short, long) = (rows.min(columns) as f64, rows.max(columns) as f64);
+    short * short * (20.0 * short + 6.0 * long)
+}
+
+/// [`thin_svd`], or none if it is halted.
+pub(crate) fn thin_svd_until(
+    matrix: Mat<f64>,
+    halted: Halted<'_>,
+) -> Result<Option<Decomposition>> {
+    let operations = cost_of_svd(matrix.nrows(), matrix.ncols());
+    called_until(operations, halted, || thin_svd(matrix)).transpose()
+}
+
+/// `dualgap_dense::thin_qr`, or none if it is halted.
+fn thin_qr_until(matrix: Mat<f64>, halted: Halted<'_>) -> Option<(Mat<f64>, Mat<f64>)> {
+    let (rows, columns) = (matrix.nrows() as f64, matrix.ncols() as f64);
+    called_until(4.0 * rows * columns * columns, halted, move || thin_qr(matrix.as_ref()))
+}
+
 /// Returns the eigenvectors and the eigenvalues, in descending order, of a symmetric matrix given by its lower
 /// triangle.
 pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>)> {
@@ -108,7 +130,7 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<
     })
 }
 
-/// The result of [`split`]: `block = basis · inside + fresh · outside`.
+/// The result of [`split_until`]: `block = basis · inside + fresh · outside`.
 pub(crate) struct Split {
     /// Orthonormal, and orthogonal to the basis; as many columns as the block adds to its span.
     pub fresh: Mat<f64>,
@@ -120,13 +142,17 @@ pub(crate) struct Split {
 ///
 /// The singular values of the rest distinguish its directions from rounding, even if the columns differ in length.
 /// After normalisation the directions are orthogonalised against the basis a second time: if the block lies nearly
-/// in the span, the first pass leaves a component there.
-pub(crate) fn split(basis: MatRef<'_, f64>, mut block: Mat<f64>) -> Result<Split> {
+/// in the span, the first pass leaves a component there. Returns none if it is halted.
+pub(crate) fn split_until(
+    basis: MatRef<'_, f64>,
+    mut block: Mat<f64>,
+    halted: Halted<'_>,
+) -> Result<Option<Split>> {
     let top = (0..block.ncols()).fold(0.0_f64, |top, j| top.max(block.col(j).norm_l2()));
     let mut inside = product(basis.transpose(), block.as_ref());
     add_product(block.as_mut(), -1.0, basis, inside.as_ref());
-    let (q, r) = thin_qr(block.as_ref());
-    let (x, s, y) = thin_svd(r)?;
+    let Some((q, r)) = thin_qr_until(block, halted) else { return Ok(None) };
+    let Some((x, s, y)) = thin_svd_until(r, halted)? else { return Ok(None) };
     let room = basis.nrows().saturating_sub(basis.ncols());
     let rank = s.iter().take_while(|&&s| s > 16.0 * f64::EPSILON * top).count().min(room);
     let mut fresh = product(q.as_ref(), x.subcols(0, rank));
@@ -135,15 +161,20 @@ pub(crate) fn split(basis: MatRef<'_, f64>, mut block: Mat<f64>) -> Result<Split
     let kept = product(basis.transpose(), fresh.as_ref());
     add_product(fresh.as_mut(), -1.0, basis, kept.as_ref());
     add_product(inside.as_mut(), 1.0, kept.as_ref(), shares.transpose());
-    let (fresh, r) = thin_qr(fresh.as_ref());
+    let Some((fresh, r)) = thin_qr_until(fresh, halted) else { return Ok(None) };
     let outside = product(r.as_ref(), shares.transpose());
-    Ok(Split { fresh, inside, outside })
+    Ok(Some(Split { fresh, inside, outside }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linalg::Random;
+    use crate::linalg::halt::never;
+
+    fn split(basis: MatRef<'_, f64>, block: Mat<f64>) -> Split {
+        split_until(basis, block, &never).unwrap().unwrap()
+    }
 
     fn random(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
         let mut random = Random::new(seed);
@@ -164,7 +195,7 @@ mod tests {
         let copy = block.col(0).to_owned();
         block.col_mut(3).copy_from(copy);
         block.col_as_slice_mut(4).iter_mut().for_each(|x| *x *= 1e-9);
-        let parts = split(basis.as_ref(), block.clone()).unwrap();
+        let parts = split(basis.as_ref(), block.clone());
         assert_eq!(parts.fresh.ncols(), 3);
         let mut again = product(basis.as_ref(), parts.inside.as_ref());
         add_product(again.as_mut(), 1.0, parts.fresh.as_ref(), parts.outside.as_ref());
@@ -176,9 +207,9 @@ mod tests {
 
     #[test]
     fn a_basis_of_the_whole_space_leaves_nothing() {
-        let parts = split(Mat::<f64>::identity(3, 3).as_ref(), random(3, 2, 4)).unwrap();
+        let parts = split(Mat::<f64>::identity(3, 3).as_ref(), random(3, 2, 4));
         assert_eq!(parts.fresh.ncols(), 0);
-        let parts = split(Mat::<f64>::zeros(3, 0).as_ref(), Mat::zeros(3, 2)).unwrap();
+        let parts = split(Mat::<f64>::zeros(3, 0).as_ref(), Mat::zeros(3, 2));
         assert_eq!(parts.fresh.ncols(), 0);
     }
 

@@ -5,11 +5,12 @@
 //! - `operator`: matrices defined by their products with a block of vectors.
 //! - `singular`: the largest singular values of an operator, warm-started.
 //! - `spectral`: a proven upper bound on a spectral norm.
-//! - `dense`, `gram`: the operations on dense matrices.
+//! - `dense`, `gram`: the operations on dense matrices. `interruptible`: long ones, that nobody waits for once they are halted.
 
 pub(crate) mod dense;
 mod factors;
 mod gram;
+mod interruptible;
 pub(crate) mod operator;
 pub(crate) mod singular;
 pub(crate) mod spectral;

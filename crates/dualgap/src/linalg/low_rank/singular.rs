@@ -11,7 +11,9 @@
 //! It may miss a value whose vectors are orthogonal to the start, so its result is never a proof: see
 //! [`spectral_bound_until`](super::spectral::spectral_bound_until).
 
-use super::dense::{beside, product, split, thin_svd, to_rows};
+use super::dense::{
+    Decomposition, Split, beside, cost_of_svd, product, split_until, thin_svd_until, to_rows,
+};
 use super::factors::LowRank;
 use super::operator::{Operator, Transposed, entries};
 use crate::Result;
@@ -86,7 +88,7 @@ pub fn top_singular_above(
 }
 
 /// [`top_singular_above`] that ends soon after it is halted, with the values found so far, which then have not
-/// converged. It checks at the start and once per round; a full decomposition of E is one round.
+/// converged. It looks at the start, once per round, and while a long decomposition is under way.
 pub fn top_singular_until(
     operator: &dyn Operator,
     k: usize,
@@ -105,8 +107,7 @@ pub(crate) fn dear(operator: &dyn Operator) -> f64 {
     if rows.saturating_mul(columns) > LARGEST_WHOLE {
         return f64::INFINITY;
     }
-    let (short, long) = (rows.min(columns) as f64, rows.max(columns) as f64);
-    DEAR * short * short * (20.0 * short + 6.0 * long)
+    DEAR * cost_of_svd(rows, columns)
 }
 
 /// [`top_singular_until`] that also ends, without convergence, after `effort` operations beside the products. It
@@ -122,8 +123,7 @@ pub(crate) fn top_singular_within(
 ) -> Result<Singular> {
     let shape = (operator.rows(), operator.columns());
     if halted() {
-        let found = LowRank::zero(shape.0, shape.1);
-        return Ok(Singular { found, converged: false, whole: false, applications: 0 });
+        return Ok(nothing(operator, 0));
     }
     let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
     if shape.1 <= shape.0 {
@@ -133,6 +133,19 @@ pub(crate) fn top_singular_within(
     let mut top = on_columns(&turned, k, warm, search, floor, halted, effort)?;
     top.found = top.found.transposed();
     Ok(top)
+}
+
+/// The result of a search that was halted before it had found anything.
+fn nothing(operator: &dyn Operator, applications: usize) -> Singular {
+    let found = LowRank::zero(operator.rows(), operator.columns());
+    Singular { found, converged: false, whole: false, applications }
+}
+
+/// The k best of these pairs, as the result of a search.
+fn best(k: usize, (u, s, v): &Decomposition, converged: bool, applications: usize) -> Singular {
+    let k = k.min(u.ncols());
+    let found = LowRank::of(u.subcols(0, k), s[..k].to_vec(), v.subcols(0, k));
+    Singular { found, converged, whole: false, applications }
 }
 
 /// The operator with a count of its products.
@@ -171,33 +184,37 @@ fn on_columns(
     // A few more vectors than requested, so that the last requested value is separated from its neighbours.
     let block = k + k / 4 + 4;
     if 3 * block >= columns {
-        return whole(operator, k);
+        return whole(operator, k, halted);
     }
     let mut e = Counted { operator, applications: 0 };
-    let mut basis = start(columns, block, warm, search.seed)?;
+    let Some(mut basis) = start(columns, block, warm, search.seed, halted)? else {
+        return Ok(nothing(operator, 0));
+    };
     let image = e.apply(basis.as_ref());
-    let first = split(Mat::zeros(operator.rows(), 0).as_ref(), image)?;
+    let Some(first) = split_until(Mat::zeros(operator.rows(), 0).as_ref(), image, halted)? else {
+        return Ok(nothing(operator, e.applications));
+    };
     let (mut left, mut core) = (first.fresh, first.outside);
     let mut spent = 0.0;
+    // The best pairs so far: those of the round before if a round is halted within its decomposition.
+    let mut known = (Mat::zeros(operator.rows(), 0), Vec::new(), Mat::zeros(columns, 0));
     for round in 0.. {
-        let (x, s, y) = thin_svd(core.clone())?;
-        // The best vectors so far. If E has a lower rank there are fewer images than vectors.
+        let Some((x, s, y)) = thin_svd_until(core.clone(), halted)? else {
+            return Ok(best(k, &known, false, e.applications));
+        };
+        // If E has a lower rank there are fewer images than vectors.
         let kept = block.min(s.len());
         let wanted = k.min(kept);
+        let top = s.first().copied().unwrap_or(0.0);
         let u = product(left.as_ref(), x.subcols(0, kept));
         let v = product(basis.as_ref(), y.subcols(0, kept));
-        let top = s.first().copied().unwrap_or(0.0);
-        let done = |converged: bool, applications: usize| Singular {
-            found: LowRank::of(u.subcols(0, wanted), s[..wanted].to_vec(), v.subcols(0, wanted)),
-            converged,
-            whole: false,
-            applications,
-        };
+        known = (u, s, v);
+        let (u, s, v) = &known;
         if top == 0.0 {
-            return Ok(done(true, e.applications));
+            return Ok(best(k, &known, true, e.applications));
         }
         if halted() {
-            return Ok(done(false, e.applications));
+            return Ok(best(k, &known, false, e.applications));
         }
         // In the first rounds the spare vectors are improved too: they find directions that the warm start does not
         // have.
@@ -219,20 +236,29 @@ fn on_columns(
         spent += cost_of_round(operator, core.ncols(), kept, open.len());
         let enough = e.applications >= search.limit || spent > effort;
         if open.is_empty() || (converged && round >= SEARCHING) || enough {
-            return Ok(done(converged, e.applications));
+            return Ok(best(k, &known, converged, e.applications));
         }
         if basis.ncols() + open.len() > 3 * block {
             core = Mat::from_fn(kept, kept, |i, j| if i == j { s[i] } else { 0.0 });
-            (left, basis) = (u, v);
+            (left, basis) = (u.clone(), v.clone());
         }
         let residuals = Mat::from_fn(columns, open.len(), |i, j| missing[(i, open[j])]);
-        let fresh = split(basis.as_ref(), residuals)?.fresh;
+        let Some(Split { fresh, .. }) = split_until(basis.as_ref(), residuals, halted)? else {
+            return Ok(best(k, &known, false, e.applications));
+        };
         if fresh.ncols() == 0 {
             // Only rounding is left of the residuals, so the result cannot become more accurate.
-            let (wanted_u, wanted_v) = (left.as_ref(), basis.as_ref());
-            return finish(core, wanted_u, wanted_v, k, e.applications);
+            let Some((x, s, y)) = thin_svd_until(core, halted)? else {
+                return Ok(best(k, &known, false, e.applications));
+            };
+            let wanted = k.min(s.len());
+            let u = product(left.as_ref(), x.subcols(0, wanted));
+            let v = product(basis.as_ref(), y.subcols(0, wanted));
+            return Ok(best(k, &(u, s, v), true, e.applications));
         }
-        let image = split(left.as_ref(), e.apply(fresh.as_ref()))?;
+        let Some(image) = split_until(left.as_ref(), e.apply(fresh.as_ref()), halted)? else {
+            return Ok(best(k, &known, false, e.applications));
+        };
         core = bordered(&core, &image.inside, &image.outside);
         left = beside(left.as_ref(), image.fresh.as_ref());
         basis = beside(basis.as_ref(), fresh.as_ref());
@@ -247,21 +273,6 @@ fn cost_of_round(operator: &dyn Operator, core: usize, kept: usize, open: usize)
     20.0 * core.powi(3) + sides * core * (2 * kept + 8 * open) as f64
 }
 
-/// Returns the best k pairs of the current `E K = Q B`.
-fn finish(
-    core: Mat<f64>,
-    left: MatRef<'_, f64>,
-    basis: MatRef<'_, f64>,
-    k: usize,
-    applications: usize,
-) -> Result<Singular> {
-    let (x, s, y) = thin_svd(core)?;
-    let k = k.min(s.len());
-    let (u, v) = (product(left, x.subcols(0, k)), product(basis, y.subcols(0, k)));
-    let found = LowRank::of(u.as_ref(), s[..k].to_vec(), v.as_ref());
-    Ok(Singular { found, converged: true, whole: false, applications })
-}
-
 /// Returns `[B C; 0 D]`.
 fn bordered(core: &Mat<f64>, inside: &Mat<f64>, outside: &Mat<f64>) -> Mat<f64> {
     let (rows, columns) = (core.nrows(), core.ncols());
@@ -272,38 +283,58 @@ fn bordered(core: &Mat<f64>, inside: &Mat<f64>, outside: &Mat<f64>) -> Mat<f64> 
     out
 }
 
-/// Returns an orthonormal block: the vectors of an earlier search, filled up with random ones.
+/// Returns an orthonormal block: the vectors of an earlier search, filled up with random ones; none if it is halted.
 fn start(
     columns: usize,
     block: usize,
     warm: Option<MatRef<'_, f64>>,
     seed: u64,
-) -> Result<Mat<f64>> {
+    halted: Halted<'_>,
+) -> Result<Option<Mat<f64>>> {
     let mut random = Random::new(seed);
     let known = warm.map_or(0, |warm| warm.ncols().min(block - 2)); // two stay random
     let fill = Mat::from_fn(columns, block - known, |_, _| random.unit() - 0.5);
     let all =
         warm.map_or_else(|| fill.clone(), |warm| beside(warm.subcols(0, known), fill.as_ref()));
-    Ok(split(Mat::zeros(columns, 0).as_ref(), all)?.fresh)
+    let split = split_until(Mat::zeros(columns, 0).as_ref(), all, halted)?;
+    Ok(split.map(|split| split.fresh))
 }
 
 /// Returns the largest singular values of an operator with few columns by a decomposition of all its entries.
-fn whole(operator: &dyn Operator, k: usize) -> Result<Singular> {
+fn whole(operator: &dyn Operator, k: usize, halted: Halted<'_>) -> Result<Singular> {
     let (rows, columns) = (operator.rows(), operator.columns());
-    let values = entries(operator);
-    let (u, s, v) = thin_svd(super::dense::by_rows(&values, rows, columns).to_owned())?;
-    let k = k.min(s.len());
-    let found = LowRank::of(u.subcols(0, k), s[..k].to_vec(), v.subcols(0, k));
-    Ok(Singular { found, converged: true, whole: true, applications: columns })
+    let entries = super::dense::by_rows(&entries(operator), rows, columns).to_owned();
+    Ok(match thin_svd_until(entries, halted)? {
+        Some(all) => Singular { whole: true, ..best(k, &all, true, columns) },
+        None => nothing(operator, columns),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::Dense;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    // Equal singular values are found by a decomposition of the whole matrix, and of a matrix as large as this one it is not worth
+    // waiting for: who has looked twice is halted while it is under way.
+    #[test]
+    fn a_decomposition_of_a_whole_matrix_is_left_alone_once_it_is_halted() -> crate::Result<()> {
+        const SIDE: usize = 400;
+        let at = |k: usize| if k % (SIDE + 1) == 0 { 1.0 } else { 0.0 };
+        let values: Vec<f64> = (0..SIDE * SIDE).map(at).collect();
+        let matrix = Dense::new(SIDE, SIDE, &values);
+        let looks = AtomicUsize::new(0);
+        let halted = || looks.fetch_add(1, Ordering::Relaxed) >= 1;
+        let floor = |_: &[f64]| f64::NEG_INFINITY;
+        let top = top_singular_until(&matrix, SIDE, None, &Search::default(), &floor, &halted)?;
+        assert!(!top.whole && !top.converged && top.found.rank() == 0);
+        assert_eq!(looks.load(Ordering::Relaxed), 2);
+        Ok(())
+    }
 
     #[test]
     fn the_largest_value_of_a_small_matrix_is_found() -> crate::Result<()> {
-        use crate::linalg::Dense;
         let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]);
         let top = top_singular(&matrix, 1, None, &Search::default())?;
         assert!((top.found.s()[0] - 45.0_f64.sqrt()).abs() < 1e-14);
@@ -312,7 +343,6 @@ mod tests {
 
     #[test]
     fn a_search_ends_where_values_are_below_the_bound() -> crate::Result<()> {
-        use crate::linalg::Dense;
         let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
         let top =
             top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;

@@ -17,6 +17,7 @@
 use super::dense::{frobenius, largest, power_near, product, to_rows};
 use super::factors::LowRank;
 use super::gram::{VANISHING, gram, gram_of_triangle};
+use super::interruptible::called_until;
 use super::operator::{Dense, Operator};
 use super::singular::{Search, top_singular_until};
 use crate::linalg::halt::{Halted, never};
@@ -164,13 +165,15 @@ fn largest_eigenvalue(g: &Mat<f64>, halted: Halted<'_>) -> Result<f64> {
 }
 
 /// Returns an upper bound on the eigenvalues of the symmetric G, at `tau` or slightly above, or `None` if τI − G has
-/// no Cholesky factor.
+/// no Cholesky factor, or if it is halted.
 fn eigenvalue_bound(g: &Mat<f64>, tau: f64, halted: Halted<'_>) -> Option<f64> {
     let n = g.nrows();
     // The diagonal is below the exact difference, the other entries are exact.
     let entry =
         |i: usize, j: usize| if i == j { (tau - g[(i, i)]).next_down() } else { -g[(i, j)] };
-    let factor = cholesky(Mat::from_fn(n, n, entry).as_ref())?;
+    let shifted = Mat::from_fn(n, n, entry);
+    let operations = (n as f64).powi(3) / 3.0;
+    let factor = called_until(operations, halted, move || cholesky(shifted.as_ref()))??;
     let again = gram_of_triangle(factor.as_ref(), halted);
     let mut difference = vec![0.0; n * n];
     for (j, column) in difference.chunks_exact_mut(n).enumerate() {

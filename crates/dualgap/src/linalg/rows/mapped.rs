@@ -3,8 +3,7 @@
 //! Every row of such a file has one entry more than it has features, at its end: a one in the column after the last. Rows without a
 //! constant feature leave that entry out, and rows with one end after it, so that neither needs a copy.
 
-use super::{Row, Storage};
-use crate::linalg::csr;
+use crate::linalg::{Row, csr};
 use crate::{Error, Result};
 use dualgap_map::Array;
 use std::sync::Arc;
@@ -116,25 +115,5 @@ impl Mapped {
             self.stored += self.len();
         }
         fits
-    }
-
-    /// Returns the rows in memory.
-    pub fn copied(&self) -> Storage {
-        let (mut starts, mut indices) = (vec![0], Vec::with_capacity(self.stored()));
-        let (mut wide, mut single) = (Vec::new(), Vec::new());
-        for i in 0..self.len() {
-            match self.row(i) {
-                Row::Sparse { values, .. } | Row::Dense(values) => wide.extend_from_slice(values),
-                Row::Single { values, .. } => single.extend_from_slice(values),
-                Row::Ones { indices } => single.resize(single.len() + indices.len(), 1.0),
-            }
-            indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
-            starts.push(indices.len());
-        }
-        if single.is_empty() {
-            Storage::Sparse { starts, indices, values: wide }
-        } else {
-            Storage::Single { starts, indices, values: single }
-        }
     }
 }

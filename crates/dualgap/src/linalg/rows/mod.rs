@@ -83,6 +83,28 @@ enum Storage {
     Mapped(Mapped),
 }
 
+impl Storage {
+    /// Returns mapped rows, copied into memory.
+    fn of_mapped(rows: &Mapped) -> Self {
+        let (mut starts, mut indices) = (vec![0], Vec::with_capacity(rows.stored()));
+        let (mut wide, mut single) = (Vec::new(), Vec::new());
+        for i in 0..rows.len() {
+            match rows.row(i) {
+                Row::Sparse { values, .. } | Row::Dense(values) => wide.extend_from_slice(values),
+                Row::Single { values, .. } => single.extend_from_slice(values),
+                Row::Ones { indices } => single.resize(single.len() + indices.len(), 1.0),
+            }
+            indices.extend_from_slice(rows.row(i).indices().unwrap_or_default());
+            starts.push(indices.len());
+        }
+        if single.is_empty() {
+            Self::Sparse { starts, indices, values: wide }
+        } else {
+            Self::Single { starts, indices, values: single }
+        }
+    }
+}
+
 /// The arrays of a matrix, owned or shared.
 #[derive(Clone, Copy)]
 enum Parts<'a> {
@@ -264,7 +286,7 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
             }
-            Storage::Mapped(rows) => Some(rows.copied()),
+            Storage::Mapped(rows) => Some(Storage::of_mapped(rows)),
             Storage::Sparse { .. }
             | Storage::Single { .. }
             | Storage::Ones { .. }

@@ -96,6 +96,7 @@ fn multiplications(rows: &Rows, outputs: usize) -> f64 {
 }
 
 /// Returns how long the matrix of all weights and its factorisation take, in passes over the data.
+#[cfg(feature = "low-rank")]
 pub fn cholesky_in_passes(rows: &Rows, outputs: usize) -> f64 {
     share(rows, outputs) * multiplications(rows, outputs)
 }

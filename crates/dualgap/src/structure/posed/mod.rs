@@ -19,6 +19,7 @@ mod expectations;
 mod one_output;
 mod pace;
 pub(super) mod penalised;
+mod refusal;
 mod shard;
 mod stored;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod weight_by_weight;
 
 pub(crate) use at_zero::AtZero;
 pub use compressed::Compressible;
+pub(crate) use refusal::refused;
 pub use stored::StoredLosses;
 
 use super::Fitted;
@@ -211,15 +213,6 @@ pub(crate) struct Trained {
     pub low_rank: Option<LowRank>,
     /// The dual point.
     pub witness: Witness,
-}
-
-/// Returns the error for a file with a false claim.
-pub(crate) fn refused(message: impl Into<String>) -> Error {
-    Error::Refused {
-        message: message.into(),
-        remedy: "the certificate is worth nothing for this file and these data".into(),
-        source: None,
-    }
 }
 
 /// Returns the error for a solver that does not go with the problem.

@@ -13,6 +13,9 @@
 mod maps;
 #[cfg(feature = "low-rank")]
 mod maps;
+mod measurement;
+
+pub use measurement::Measurement;
 
 use crate::ball::PerOutput;
 use crate::data::{Alphabet, Examples, Format, Loaded, Recipe, Source, TargetKind, Vocabulary};
@@ -25,20 +28,6 @@ use crate::term::{Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-/// What a row of the data measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Measurement {
-    /// The inner product with a matrix, whose entries are the row.
-    Matrices {
-        /// The number of columns of the matrix.
-        columns: usize,
-    },
-    /// The square of the inner product of a vector with the row.
-    Squares,
-}
 
 /// A number for each measurement of an unknown matrix of low rank; see the module's head.
 ///

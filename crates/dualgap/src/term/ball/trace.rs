@@ -115,6 +115,11 @@ pub fn top_until(
         applications += more;
         decompositions += usize::from(whole);
         let cut = halted();
+        // A search that is halted early has found less than the one before it.
+        let found = match known.take() {
+            Some(known) if cut && known.rank() > found.rank() => known,
+            _ => found,
+        };
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
         let dear = effort.is_finite() && !converged && !took_all;

@@ -5,7 +5,7 @@
 //! φ*(−α)  = −αy + ε|α| for |α| ≤ 1
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `max(0, |a − y| − ε)`; with ε = 0 the absolute loss.

@@ -5,7 +5,7 @@
 //! φ*(−α)  = −β + γβ²/2 for 0 ≤ β ≤ 1
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::{Measured, UNDERFLOW};
 
 /// `max(0, 1 − ya)`, rounded off over a width γ; a width of zero is the plain hinge.

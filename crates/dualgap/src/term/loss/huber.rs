@@ -5,7 +5,7 @@
 //! φ*(−α)  = ½α² − αy for |α| ≤ δ
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// Squared within a width δ of the target, absolute beyond.

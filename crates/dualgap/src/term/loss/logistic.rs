@@ -5,7 +5,7 @@
 //! φ*(−α)  = β log β + (1 − β) log(1 − β) for 0 ≤ β ≤ 1
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::elementary::{exp_of_negative, ln, ln_1p_of_share};
 use crate::linalg::{Measured, UNIT_ROUNDOFF};
 use multiversion::multiversion;

@@ -8,7 +8,8 @@
 //!
 //! so the dual variable of an example is such a β, its term of the dual ⟨β, c⟩ − R(β), and its image x ⊗ (e_y − β).
 
-use super::{softmax, summed};
+use super::definition::summed;
+use super::softmax;
 use crate::linalg::kernels::argmax;
 use crate::linalg::{Measured, UNIT_ROUNDOFF};
 use crate::{Error, Result};

@@ -5,7 +5,7 @@
 //! φ*(−α)  = ½α² − αy
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `½(a − y)²`.

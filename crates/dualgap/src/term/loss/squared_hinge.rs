@@ -5,7 +5,7 @@
 //! φ*(−α)  = −β + β²/4 for β ≥ 0
 //! ```
 
-use super::{Loss, ZERO, summed};
+use super::definition::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `max(0, 1 − ya)²`.

@@ -13,7 +13,7 @@
 //! P'(γ) = μ(⟨X, D⟩ + γ‖D‖²) − Σ m_i ⟨corner(a_i + γδ_i), δ_i⟩
 //! ```
 
-use super::corner;
+use super::best_corner::{corner, smoothness};
 use crate::Result;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
@@ -203,7 +203,7 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
     fn step(&mut self, problem: &BallProblem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         if self.beta == 0.0 {
-            let smoothness = super::smoothness(problem, halted)?;
+            let smoothness = smoothness(problem, halted)?;
             if halted() {
                 return Ok(None);
             }

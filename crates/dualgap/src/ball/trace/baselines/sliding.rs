@@ -3,8 +3,8 @@
 //! The inner Frank-Wolfe that computes X_k maintains ⟨base, X⟩ and ‖X‖², so that a corner costs the search for it, one
 //! more product, and the update of the factors.
 
+use super::best_corner::{corner, smoothness};
 use super::stochastic::changes;
-use super::{corner, smoothness};
 use crate::Result;
 use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, slide_step, smoothness_of_batch};
 use crate::ball::solver::{Looked, Moves};

@@ -1,7 +1,7 @@
 //! Stochastic Frank-Wolfe (Hazan and Luo 2016): steps of 2/(t + 1) toward the best corner for the gradient of a sample.
 //! The sample grows with the square of t until it has all examples.
 
-use super::corner;
+use super::best_corner::corner;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;

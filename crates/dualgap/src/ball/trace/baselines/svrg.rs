@@ -8,7 +8,7 @@
 //! A batch is a tenth of the examples, because a projection costs more than a few examples do. η is a quarter of what
 //! the smoothness of such a batch allows.
 
-use super::smoothness;
+use super::best_corner::smoothness;
 use super::stochastic::changes;
 use crate::Result;
 use crate::ball::schedule::smoothness_of_batch;

@@ -22,7 +22,7 @@ mod place;
 
 use super::Map;
 use crate::Result;
-use crate::ball::solver::{Looked, Moves, Told};
+use crate::ball::solver::{Looked, Moves, Resumes, Told};
 use crate::ball::{BallProblem, Losses, Touched};
 use crate::linalg::low_rank::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
 use crate::linalg::memory::MOST_ENTRIES;
@@ -351,6 +351,25 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         )];
         tactics.extend(self.at.centre.describe());
         tactics
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &BallProblem<M, L>, at: Place) -> Result<bool> {
+        let strongest = self.size as f64; // as many as pull together
+        let sound = at.is_sound(&self.at, problem.mu())
+            && (1..=LONGEST).contains(&at.round)
+            && (WEAKEST..=strongest).contains(&at.pull);
+        if sound {
+            self.at = at;
+        }
+        Ok(sound)
     }
 }
 

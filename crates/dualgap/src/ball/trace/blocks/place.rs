@@ -1,12 +1,8 @@
 //! The state of the ascent in blocks.
 
-use super::{Blocks, LONGEST, WEAKEST};
-use crate::Result;
+use crate::ball::Touched;
 use crate::ball::centre::Centre;
 use crate::ball::shrinking::Shrinking;
-use crate::ball::solver::Resumes;
-use crate::ball::trace::Map;
-use crate::ball::{BallProblem, Losses, Touched};
 use dualgap_dense::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -66,25 +62,6 @@ impl Place {
             && [&self.square, &self.spread].iter().all(|matrix| matrix.nrows() == c)
             && self.centre.is_sound(mu, own.u.len())
             && self.shrinking.is_sound(own.alpha.len() / c)
-    }
-}
-
-impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
-    type State = Place;
-
-    fn state(&self) -> Place {
-        self.at.clone()
-    }
-
-    fn resume(&mut self, problem: &BallProblem<M, L>, at: Place) -> Result<bool> {
-        let strongest = self.size as f64; // as many as pull together
-        let sound = at.is_sound(&self.at, problem.mu())
-            && (1..=LONGEST).contains(&at.round)
-            && (WEAKEST..=strongest).contains(&at.pull);
-        if sound {
-            self.at = at;
-        }
-        Ok(sound)
     }
 }
 
