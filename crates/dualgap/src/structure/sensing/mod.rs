@@ -22,7 +22,7 @@ use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -74,6 +74,17 @@ impl Sensing {
     pub fn new(loss: ScalarLoss, measured: Measurement) -> Self {
         Self { loss, measured }
     }
+
+    /// Returns an error unless the loss is smooth, and of numbers.
+    fn check_loss(&self) -> Result<()> {
+        if self.loss.smoothness() > 0.0 && !self.loss.is_binary() {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "measurements are numbers under a smooth loss: take {} squared or huber",
+            Setting::Loss
+        )))
+    }
 }
 
 impl Structure for Sensing {
@@ -86,12 +97,7 @@ impl Structure for Sensing {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
-        self.loss.check_width()?;
-        if self.loss.is_binary() || self.loss.smoothness() <= 0.0 {
-            return Err(Error::setting(
-                "measurements are numbers under a smooth loss: take the loss squared or huber",
-            ));
-        }
+        self.check_loss()?;
         if let Measurement::Matrices { columns } = self.measured
             && (columns == 0 || !names.features.is_multiple_of(columns))
         {
@@ -108,11 +114,12 @@ impl Structure for Sensing {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         if penalty.is_low_rank() {
-            return Ok(());
+            return self.check_loss();
         }
-        Err(Error::setting(
-            "a matrix is found from its measurements in the trace ball, which takes the place of other regularisers",
-        ))
+        Err(Error::setting(format!(
+            "a matrix is found from its measurements in the trace ball, which takes the place of other regularisers: take {} trace",
+            Setting::Ball
+        )))
     }
 
     fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
