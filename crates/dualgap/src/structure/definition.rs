@@ -231,6 +231,11 @@ pub trait Structure:
         Vec::new()
     }
 
+    /// Returns what the weights stand for, if it is not read off them: a kind, a name, and the number.
+    fn found(&self, _fitted: Fitted<'_>) -> Vec<(&'static str, String, f64)> {
+        Vec::new()
+    }
+
     // Data.
 
     /// Guesses the format of a file from its beginning.

@@ -527,6 +527,8 @@ impl Structure for Chain {
                 task: "chain",
                 predicts: format!("{} labels", names.alphabet.len()),
                 loss: "log-loss (a conditional random field)".into(),
+                solver: Some("lbfgs"),
+                proves_itself: true,
                 lines: self.forbid.map(forbidden).into_iter().collect(),
                 ..Words::default()
             }

@@ -262,6 +262,7 @@ impl Structure for Completion {
             task: "completion",
             predicts: format!("{users} users and {items} items"),
             loss: scalar_loss(self.loss),
+            scalar_loss: Some(self.loss),
             features: Some(features),
             ..Words::default()
         }

@@ -193,7 +193,8 @@ impl Structure for Linear {
             _ => ("regression", String::new()),
         };
         let loss = scalar_loss(self.loss);
-        Words { task, predicts, loss, ..Words::default() }.with("loss", json!(self.loss))
+        Words { task, predicts, loss, scalar_loss: Some(self.loss), ..Words::default() }
+            .with("loss", json!(self.loss))
     }
 
     fn spell(&self, names: &Names, &score: &f64) -> Vec<String> {

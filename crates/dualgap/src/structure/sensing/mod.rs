@@ -196,10 +196,27 @@ impl Structure for Sensing {
                 ("phase-retrieval", format!("squares of inner products with {rows} numbers"))
             }
         };
-        let loss = scalar_loss(self.loss);
-        Words { task, loss, features: Some(features), ..Words::default() }
-            .with("loss", json!(self.loss))
-            .with("measured", json!(self.measured))
+        Words {
+            task,
+            loss: scalar_loss(self.loss),
+            scalar_loss: Some(self.loss),
+            features: Some(features),
+            ..Words::default()
+        }
+        .with("loss", json!(self.loss))
+        .with("measured", json!(self.measured))
+    }
+
+    /// The vector of phase retrieval, up to its sign: the largest singular value and its vector make it.
+    fn found(&self, fitted: Fitted<'_>) -> Vec<(&'static str, String, f64)> {
+        let squares = self.measured == Measurement::Squares;
+        let Some(x) = fitted.low_rank.filter(|x| squares && x.rank() > 0) else {
+            return Vec::new();
+        };
+        let names = &fitted.names.dictionary;
+        let name = |j: usize| names.name(j).map_or_else(|| (j + 1).to_string(), String::from);
+        let numbers = x.u().chunks_exact(x.rank()).map(|row| row[0] * x.s()[0].sqrt());
+        numbers.enumerate().map(|(j, number)| ("vector", name(j), number)).collect()
     }
 
     fn spell(&self, _: &Names, output: &f64) -> Vec<String> {
