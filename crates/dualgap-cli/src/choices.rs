@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use dualgap::methods::subgradient;
-use dualgap::{ball, dual, structure};
+use dualgap::{dual, structure};
 
 /// An option's values, and the library's values they stand for.
 macro_rules! choices {
@@ -252,11 +252,6 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Returns the method in a ball, or `None` if it is for penalties only.
-    pub fn in_ball(self) -> Option<ball::BallMethod> {
-        ball::BallMethod::named(&self.name()).ok()
-    }
-
     /// Returns its name.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())

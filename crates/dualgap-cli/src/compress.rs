@@ -4,7 +4,6 @@ use crate::args::CompressArgs;
 use crate::claim::{certified_sentence, gap_share};
 use crate::places::{check_not_read, check_writable};
 use crate::predict::load;
-use crate::report::is_crf;
 use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, Tasks, print};
 use dualgap::container::write_atomically;
@@ -238,7 +237,7 @@ pub fn borrow_witness(model: &mut dyn AnyModel, from: &Path, tasks: &Tasks) -> R
             "name the model that was compressed",
         ));
     }
-    if is_crf(model) {
+    if model.words().proves_itself {
         // What such a file claims is what its own weights prove, and not what those of another do.
         return Err(Error::setting(
             "a conditional random field proves itself: leave out --witness here; `dualgap compress --witness` stores a better dual point",

@@ -10,12 +10,10 @@ use crate::words::{aligned, number, number_rows, percent, scores, set_rows, thou
 use crate::{Outcome, Tasks, print};
 use dualgap::Result;
 use dualgap::data::{Source, Unseen};
-use dualgap::structure::Chain;
 use dualgap::structure::evaluation::{
     Calibration, Count, Evaluation, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors,
     Scores, SequenceCalibration, SetEvaluation, SetFigures,
 };
-use dualgap::task::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -81,8 +79,7 @@ pub fn run(args: &EvalArgs, tasks: &Tasks) -> Result<Outcome> {
     let text = match &evaluation {
         Evaluation::Labels(evaluation) => {
             // A structural SVM has scores, and nobody should wait for probabilities.
-            let no_probabilities =
-                model.as_any().is::<Model<Chain>>() && evaluation.calibration().is_none();
+            let no_probabilities = model.is_of_sequences() && evaluation.calibration().is_none();
             let told = labels(evaluation, &unseen, args.json);
             if no_probabilities && !args.json { told + NO_PROBABILITIES } else { told }
         }

@@ -6,7 +6,7 @@
 use crate::drawing::escaped;
 use crate::places::check_not_read;
 use crate::words::{number, to_json};
-use crate::{Outcome, print};
+use crate::{Outcome, known, print};
 use dualgap::data::{Extractor, Format, Sequence, Sink, Source, words};
 use dualgap::structure::{Chain, ChainLayout, Label, Viterbi};
 use dualgap::task::{AnyModel, Model};
@@ -50,7 +50,7 @@ struct Reason {
 
 /// Returns the model as a chain, or an error for others.
 fn chain(model: &dyn AnyModel) -> Result<&Model<Chain>> {
-    model.as_any().downcast_ref::<Model<Chain>>().ok_or_else(|| {
+    known::of(model).ok_or_else(|| {
         Error::setting("--explain and --transitions are for models of chains, without a kernel")
     })
 }

@@ -16,8 +16,8 @@ use dualgap::dual::Average;
 use dualgap::linalg::{LowRank, reserve_check};
 use dualgap::methods::subgradient;
 use dualgap::run::{Certificate, Stop};
-use dualgap::structure::{Centring, Measurement, Remark, Sensing, Support};
-use dualgap::task::{AnyModel, Method, Model, Provenance};
+use dualgap::structure::{Centring, Remark, Support};
+use dualgap::task::{AnyModel, Method, Provenance};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -132,8 +132,7 @@ fn tell(model: &dyn AnyModel, args: &InspectArgs) -> String {
         let labels = model.weighted();
         let each = match labels.is_empty() {
             true => "kind",
-            false if outputs_row(model).is_some() => "output",
-            false => "label",
+            false => model.words().names_of.unwrap_or("label"),
         };
         let _ = writeln!(text, "\nThe largest weights of each {each}:");
         for (label, name) in labels.iter().enumerate() {
@@ -319,8 +318,8 @@ fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
     if let (Some(completion), Some(x)) = (completion(model), model.fitted().low_rank) {
         export_factors(&model.names().dictionary, &completion.items, x, &mut sink)?;
     }
-    for (feature, number) in found_vector(model) {
-        sink.text(&format!("vector\t{}\t\t\t{number}\n", plain(&feature)))?;
+    for (kind, name, number) in model.found() {
+        sink.text(&format!("{kind}\t{}\t\t\t{number}\n", plain(&name)))?;
     }
     let weights = model.fitted().weights.iter().enumerate();
     for (place, &weight) in weights.filter(|(_, w)| **w != 0.0) {
@@ -329,21 +328,6 @@ fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
         sink.text(&format!("{kind}\t{}\t{from}\t{label}\t{weight}\n", plain(&feature)))?;
     }
     sink.finish()
-}
-
-/// Returns the vector that phase retrieval has found, up to its sign, and what its numbers are called: the largest
-/// singular value and its vector make it. Other models have none.
-fn found_vector(model: &dyn AnyModel) -> Vec<(String, f64)> {
-    let sensing = model.as_any().downcast_ref::<Model<Sensing>>();
-    let squares = sensing.filter(|model| model.task.structure.measured == Measurement::Squares);
-    let Some(x) = squares.and_then(|model| model.low_rank.as_ref()) else { return Vec::new() };
-    if x.rank() == 0 {
-        return Vec::new();
-    }
-    let names = &model.names().dictionary;
-    let numbers = x.u().chunks_exact(x.rank()).map(|row| row[0] * x.s()[0].sqrt());
-    let name = |j: usize| names.name(j).map_or_else(|| (j + 1).to_string(), String::from);
-    numbers.enumerate().map(|(j, number)| (name(j), number)).collect()
 }
 
 fn export_factors(

@@ -30,8 +30,7 @@ impl<'a, S: Structure> Job<'a, S> {
     /// Reads all files that the options name.
     pub fn read<T: TaskOptions<Structure = S>>(common: Common<'a>, task: &T) -> Result<Self> {
         let mut spec = task.spec(&common)?;
-        let in_ball = matches!(spec.penalty, PenaltySpec::Ball { .. });
-        let method = common.solver(task.option(), in_ball)?;
+        let method = common.solver(task.option(), spec.penalty)?;
         let file = &common.data.data;
         let mut source = Source::open(file)?;
         check_mapped(&common.data.layout, &source)?;

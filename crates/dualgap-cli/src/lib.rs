@@ -46,6 +46,7 @@ mod help;
 mod inspect;
 mod interrupt;
 mod job;
+mod known;
 mod matchings;
 mod options;
 mod outcome;

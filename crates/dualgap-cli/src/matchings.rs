@@ -3,7 +3,7 @@
 use crate::drawing::{Drawing, Link};
 use crate::places::check_not_read;
 use crate::words::{aligned, percent, thousands, to_json};
-use crate::{Outcome, print};
+use crate::{Outcome, known, print};
 use dualgap::data::{Mark, Matchings, Sink, Source};
 use dualgap::structure::evaluation::LinkFigures;
 use dualgap::structure::{Matching, Purpose, Structure};
@@ -46,7 +46,7 @@ pub fn inspect_example(
     svg: Option<&Path>,
     json: bool,
 ) -> Result<Outcome> {
-    let Some(model) = model.as_any().downcast_ref::<Model<Matching>>() else {
+    let Some(model) = known::of::<Matching>(model) else {
         return Err(Error::file(
             of_model,
             "is no model of matchings, and --data shows a matching",

@@ -2,12 +2,13 @@
 //! task.
 
 use crate::Outcome;
-use crate::args::{COUNT, Common};
+use crate::args::{COUNT, Common, no_accuracy};
 use clap::Args;
 use dualgap::Result;
 use dualgap::data::{Format, Loaded};
 use dualgap::structure::{Choice, Structure};
 use dualgap::task::{Strength, TaskSpec};
+use dualgap::term::Penalty;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -111,7 +112,8 @@ pub trait TaskOptions: Debug + Sized {
     /// Returns the structure.
     fn structure(&self) -> Result<Self::Structure>;
 
-    /// Returns the task, or an error for options that do not go together.
+    /// Returns the task, or an error for options that no task could have together: what the library refuses of it is checked where it
+    /// is asked for.
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Self::Structure>> {
         Ok(TaskSpec::new(self.structure()?, common.penalty(Self::DEFAULT_MU)?))
     }
@@ -172,4 +174,16 @@ pub trait TaskOptions: Debug + Sized {
     )> {
         Ok((train, None))
     }
+}
+
+/// Returns an error for options that do not go together, before anything is read or written: those of the program's own, and what the
+/// library refuses of the problem and the method that they name.
+pub(crate) fn check<T: TaskOptions>(task: &T, common: &Common<'_>) -> Result<()> {
+    let spec = task.spec(common)?;
+    // Whoever asks for an accuracy has named no λ.
+    let without_l1 = || spec.structure.allows(&Penalty::lasso(1.0)).is_err();
+    if common.to_accuracy && spec.penalty.is_pure_l1() && without_l1() {
+        return Err(no_accuracy());
+    }
+    spec.allows(&common.solver(task.option(), spec.penalty)?)
 }

@@ -1,9 +1,8 @@
 //! The reports on predictions of several numbers: over all of them, and for each output.
 
 use crate::words::{number, percent, thousands};
-use dualgap::structure::MultiOutput;
 use dualgap::structure::evaluation::{NumberErrors, OutputEvaluation, OutputFigures};
-use dualgap::task::{AnyModel, Model};
+use dualgap::task::AnyModel;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -58,7 +57,7 @@ pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
 
 /// Returns the row with the names of a model's outputs, if it has several.
 pub fn outputs_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
-    if !model.as_any().is::<Model<MultiOutput>>() {
+    if model.words().names_of != Some("output") {
         return None;
     }
     let names = model.names().alphabet.names();

@@ -1,10 +1,11 @@
 //! The reports about models of ratings.
 
+use crate::known;
 use crate::words::{number, number_rows, thousands};
 use dualgap::data::{Format, HeldOut};
 use dualgap::structure::evaluation::{RatingErrors, Strangers};
 use dualgap::structure::{Centring, Completion};
-use dualgap::task::{AnyModel, Model};
+use dualgap::task::AnyModel;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -20,7 +21,7 @@ pub struct RatingsJson {
 
 /// Returns the structure of a model of ratings, or `None` for others.
 pub fn completion(model: &dyn AnyModel) -> Option<&Completion> {
-    model.as_any().downcast_ref::<Model<Completion>>().map(|model| &model.task.structure)
+    known::of(model).map(|model| &model.task.structure)
 }
 
 impl RatingsJson {

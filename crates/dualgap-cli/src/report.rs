@@ -19,9 +19,9 @@ use dualgap::structure::evaluation::{
     Evaluation, LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores,
     SetFigures, Strangers,
 };
-use dualgap::structure::{Chain, ChainLoss, Completion, Linear, Remark, RemarkKind, Sensing};
-use dualgap::task::{AnyModel, Chosen, DualMethod, Method, Model};
-use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
+use dualgap::structure::{Remark, RemarkKind};
+use dualgap::task::{AnyModel, Chosen, DualMethod, Method};
+use dualgap::term::{Loss, Penalty, Regulariser};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -234,7 +234,7 @@ impl<'a> Summary<'a> {
         Json {
             task,
             solver: match &provenance.method {
-                _ if is_crf(*model) => SolverJson::Other("lbfgs"),
+                _ if let Some(own) = model.words().solver => SolverJson::Other(own),
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
@@ -385,27 +385,8 @@ pub fn task_row(task: &str, model: &dyn AnyModel) -> String {
         "" => String::new(),
         predicts => format!(", {predicts}"),
     };
-    let loss = match scalar_loss(model) {
-        Some(_) => format!(", {} loss", words.loss),
-        None => String::new(),
-    };
+    let loss = words.scalar_loss.map_or_else(String::new, |_| format!(", {} loss", words.loss));
     format!("{task}{predicts}{loss}")
-}
-
-/// Returns the loss of one number that a model was trained under, if it was.
-fn scalar_loss(model: &dyn AnyModel) -> Option<ScalarLoss> {
-    let model = model.as_any();
-    let linear = model.downcast_ref::<Model<Linear>>().map(|model| model.task.structure.loss);
-    let ratings =
-        || model.downcast_ref::<Model<Completion>>().map(|model| model.task.structure.loss);
-    let measured = || model.downcast_ref::<Model<Sensing>>().map(|model| model.task.structure.loss);
-    linear.or_else(ratings).or_else(measured)
-}
-
-/// Whether the model is a conditional random field, which has a solver of its own.
-pub fn is_crf(model: &dyn AnyModel) -> bool {
-    let chain = model.as_any().downcast_ref::<Model<Chain>>();
-    chain.is_some_and(|model| model.task.structure.loss == ChainLoss::Log)
 }
 
 /// Describes how the data were read, so that the user sees what was guessed.
@@ -528,11 +509,13 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::ExponentiatedGradient(_) => return "online exponentiated gradient (eg)",
         _ => (dual::Algorithm::default(), None),
     };
-    if is_crf(model) {
-        return "stochastic steps, then L-BFGS";
+    match model.words().solver {
+        Some("lbfgs") => return "stochastic steps, then L-BFGS",
+        Some(own) => return own,
+        None => (),
     }
     if let Penalty::Lasso { .. } = model.penalty() {
-        let smooth = scalar_loss(model).is_some_and(|loss| loss.smoothness() > 0.0);
+        let smooth = model.words().scalar_loss.is_some_and(|loss| loss.smoothness() > 0.0);
         return if smooth {
             "coordinate descent on a working set"
         } else {

@@ -1,9 +1,9 @@
 //! The tasks of the program, and how a command finds its task.
 
 use crate::Outcome;
-use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs, no_accuracy, no_lambda};
+use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs};
 use crate::choices::{BallName, BinaryLoss, Format, RegressionLoss, SdcaOption, Solver};
-use crate::options::{TaskOptions, Verb, Work};
+use crate::options::{TaskOptions, Verb, Work, check};
 use crate::path::claim::Claim;
 use crate::problem::{
     AffineArgs, BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs,
@@ -15,7 +15,6 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, ValueEnum};
 use dualgap::data::Source;
 use dualgap::structure::Structure;
 use dualgap::task::{Description, Registry};
-use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
@@ -221,12 +220,11 @@ fn go<W: Work, T: TaskOptions + Args>(command: &Command, matches: &ArgMatches) -
         W::from_arg_matches(matches).map_err(broken)?,
         T::from_arg_matches(matches).map_err(broken)?,
     );
-    // What is wrong with the task is said before anything is read or written.
-    let spec = task.spec(&work.common())?;
-    if spec.penalty.is_pure_l1() && spec.structure.allows(&Penalty::lasso(1.0)).is_err() {
-        return Err(if work.common().to_accuracy { no_accuracy() } else { no_lambda() });
-    }
-    check_values::<T>(command, matches)?;
+    // The library knows all solvers and not those of a task; of other values it knows why they are refused.
+    let of_solvers = |name: &str| name == "solver";
+    check_values::<T>(command, matches, of_solvers)?;
+    check(&task, &work.common())?;
+    check_values::<T>(command, matches, |name| !of_solvers(name))?;
     task.run(&work)
 }
 
@@ -236,10 +234,13 @@ fn refused_values<T: TaskOptions>(name: &str) -> Vec<&'static str> {
     of_this.flat_map(|(_, values)| *values).copied().collect()
 }
 
-/// Returns an error if a value was given that the task refuses. What it says about its options itself comes first, as that may
-/// know better what to do.
-fn check_values<T: TaskOptions>(command: &Command, matches: &ArgMatches) -> Result<()> {
-    for (name, _) in T::REFUSED_VALUES {
+/// Returns an error if a value was given that the task refuses, of the options that are chosen by their long names.
+fn check_values<T: TaskOptions>(
+    command: &Command,
+    matches: &ArgMatches,
+    chosen: impl Fn(&str) -> bool,
+) -> Result<()> {
+    for (name, _) in T::REFUSED_VALUES.iter().filter(|(name, _)| chosen(name)) {
         let of_this = |argument: &&Arg| argument.get_long() == Some(name);
         let Some(argument) = command.get_arguments().find(of_this) else { continue };
         let Ok(Some(mut given)) = matches.try_get_raw(argument.get_id().as_str()) else { continue };

@@ -1,18 +1,29 @@
 //! Errors of the library as exceptions of Python.
 
-use dualgap::Error;
+use dualgap::{Error, Setting};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
 use std::io;
 
+/// Returns a message with keywords in the place of the settings that it names.
+fn in_keywords(message: &str) -> String {
+    Setting::ALL.into_iter().fold(message.to_string(), |message, setting| {
+        let keyword = match setting {
+            Setting::Lambda => "lam", // the other is a word of the language
+            setting => setting.name(),
+        };
+        message.replace(&setting.to_string(), &format!("`{keyword}`"))
+    })
+}
+
 /// Returns the exception of an error: what Python users expect of each kind, with the remedy in its message.
 pub fn exception(error: Error) -> PyErr {
-    let message = match error.remedy() {
+    let message = in_keywords(&match error.remedy() {
         Some(remedy) => format!("{error}: {remedy}"),
         None => error.to_string(),
-    };
+    });
     match error {
         Error::File { source: Some(source), .. } if source.is::<io::Error>() => {
             match source.downcast_ref().map(io::Error::kind) {

@@ -126,22 +126,42 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Setting {
+    /// Which ball the weights are in.
+    Ball,
+    /// How many labels of every position a beam follows.
+    Beam,
     /// The columns of a csv file whose cells are names.
     Categorical,
     /// The columns of a column file that are meant.
     Columns,
+    /// The constants of primal-dual block Frank-Wolfe.
+    Constants,
     /// How the bytes of a column file become characters.
     Encoding,
     /// The format of a data file.
     Format,
     /// Whether predictions have a constant term.
     Intercept,
+    /// The kernel on the inputs.
+    Kernel,
+    /// The strength of the l1 penalty, σ.
+    L1,
     /// The column of a csv file that is to be predicted, or several of them.
     Label,
+    /// The strength of the regularisation, λ.
+    Lambda,
+    /// What a wrong or narrow prediction costs.
+    Loss,
     /// How often a feature must occur.
     MinCount,
+    /// Which option of the Prox-SDCA paper chooses steps.
+    Option,
     /// Whether probabilities are written behind predictions.
     Probabilities,
+    /// The radius of the ball.
+    Radius,
+    /// How the loss of an output is weighed against its score.
+    Rescale,
     /// The checkpoint that a run goes on from.
     Resume,
     /// Where a conversion is saved.
@@ -150,43 +170,67 @@ pub enum Setting {
     Scale,
     /// Whether scores are written behind predictions.
     Scores,
+    /// The method that trains.
+    Solver,
     /// Whether a model is saved with its dual point.
     Witness,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 24] = [
+        Self::Ball,
+        Self::Beam,
         Self::Categorical,
         Self::Columns,
+        Self::Constants,
         Self::Encoding,
         Self::Format,
         Self::Intercept,
+        Self::Kernel,
+        Self::L1,
         Self::Label,
+        Self::Lambda,
+        Self::Loss,
         Self::MinCount,
+        Self::Option,
         Self::Probabilities,
+        Self::Radius,
+        Self::Rescale,
         Self::Resume,
         Self::SaveMap,
         Self::Scale,
         Self::Scores,
+        Self::Solver,
         Self::Witness,
     ];
 
     /// Its name, in lower case with underscores.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Ball => "ball",
+            Self::Beam => "beam",
             Self::Categorical => "categorical",
             Self::Columns => "columns",
+            Self::Constants => "constants",
             Self::Encoding => "encoding",
             Self::Format => "format",
             Self::Intercept => "intercept",
+            Self::Kernel => "kernel",
+            Self::L1 => "l1",
             Self::Label => "label",
+            Self::Lambda => "lambda",
+            Self::Loss => "loss",
             Self::MinCount => "min_count",
+            Self::Option => "option",
             Self::Probabilities => "probabilities",
+            Self::Radius => "radius",
+            Self::Rescale => "rescale",
             Self::Resume => "resume",
             Self::SaveMap => "save_map",
             Self::Scale => "scale",
             Self::Scores => "scores",
+            Self::Solver => "solver",
             Self::Witness => "witness",
         }
     }

@@ -49,7 +49,6 @@ impl BallArgs {
             BallName::Simplex => Ball::Simplex { radius },
             BallName::Trace => Ball::Trace { radius },
         };
-        check_method(ball, self.settings(method)?.method)?;
         Ok(PenaltySpec::Ball { ball, mu: self.mu.unwrap_or(default_mu) })
     }
 
@@ -68,46 +67,12 @@ impl BallArgs {
         }
     }
 
-    /// Returns how a run in the ball is solved.
+    /// Returns how a run in the ball is solved, or an error for a solver that is for penalties.
     pub fn settings(&self, method: &MethodArgs) -> Result<BallSettings> {
-        let Some(chosen) = method.solver.in_ball() else {
-            return Err(Error::setting(format!(
-                "--solver {} is for penalties: take auto, pdbfw or another method in a ball, or leave --ball out",
-                method.solver.name()
-            )));
-        };
+        let chosen = BallMethod::named(&method.solver.name())?;
         let constants = self.constants.unwrap_or_default();
-        let plain = matches!(self.ball, Some(BallName::L1 | BallName::Simplex));
-        let block = chosen == BallMethod::BlockFrankWolfe && plain;
-        if self.constants.is_some() && chosen != BallMethod::Pdbfw && !block {
-            return Err(Error::setting("--constants is for --solver pdbfw: leave it out"));
-        }
-        if block && (constants.k.is_some() || constants.delta.is_some()) {
-            return Err(Error::setting(
-                "--constants of --solver block-frank-wolfe are s and eta: leave k and delta out",
-            ));
-        }
         Ok(BallSettings { method: chosen, constants, seed: method.seed })
     }
-}
-
-/// Returns an error if the method is not available for this ball.
-fn check_method(ball: Ball, method: BallMethod) -> Result<()> {
-    let (others, names) = match ball {
-        Ball::Trace { .. } => (
-            &BallMethod::LOW_RANK_BASELINES[..],
-            "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
-        ),
-        // The others have weights in rows and columns.
-        _ => (
-            &BallMethod::BASELINES[..],
-            "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
-        ),
-    };
-    if matches!(method, BallMethod::Auto | BallMethod::Pdbfw) || others.contains(&method) {
-        return Ok(());
-    }
-    Err(Error::setting(format!("this --solver is for the other ball: take auto, pdbfw, {names}")))
 }
 
 /// Returns an error for options about penalties and their solvers, which a ball would silently ignore.

@@ -205,9 +205,6 @@ impl MethodArgs {
             Solver::Auto | Solver::Bcfw | Solver::Fw => {
                 return Ok(DualMethod { option, ..self.settings()?.into() }.into());
             }
-            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg | Solver::Coordinates => {
-                Method::named(&self.solver.name(), false)?
-            }
             Solver::Ssg | Solver::Subgradient => {
                 let settings = self.of_subgradient()?;
                 let own: &[&str] = match settings.method {
@@ -237,13 +234,8 @@ impl MethodArgs {
                 };
                 Method::ExponentiatedGradient(settings)
             }
-            other => {
-                return Err(Error::setting(format!(
-                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, \
-                     coordinates, ssg, subgradient, cutting-plane, n-slack or eg",
-                    other.name()
-                )));
-            }
+            // Without settings; those in a ball are none here.
+            other => Method::named(&other.name(), false)?,
         };
         self.refuse_of_engine(if self.solver == Solver::Eg { &["--sampling"] } else { &[] })?;
         Ok(chosen)

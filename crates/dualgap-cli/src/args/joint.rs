@@ -31,27 +31,24 @@ impl Common<'_> {
     pub fn penalty(&self, default_mu: Strength) -> Result<PenaltySpec> {
         let PenaltyArgs { q_norm, nonnegative, .. } = *self.penalty;
         let (lambda, l1) = (self.lambda, self.l1);
-        if let Some(ball) = self.ball.and_then(|ball| ball.ball) {
+        if let Some(ball) = self.ball_name() {
             return self.in_ball(ball, default_mu);
         }
         self.ball.map_or(Ok(()), BallArgs::check_absent)?;
         if self.to_accuracy && l1.is_zero() {
             return Err(Error::setting("--accuracy is of a pure l1 problem: give --l1"));
         }
-        match lambda {
-            Strength::NONE if !l1.is_zero() && (!q_norm || self.to_accuracy) => {
-                Ok(PenaltySpec::Ridge { lambda, l1, nonnegative })
-            }
-            Strength::TimesL1(_) if l1.is_zero() => {
-                Err(Error::setting("--lambda is a multiple of the l1 penalty: give --l1, too"))
-            }
-            Strength::NONE if q_norm => {
-                Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"))
-            }
-            Strength::NONE => Err(no_lambda()),
-            lambda if q_norm => Ok(PenaltySpec::QNorm { lambda, l1 }),
-            lambda => Ok(PenaltySpec::Ridge { lambda, l1, nonnegative }),
-        }
+        // The q-norm of an accuracy is that of the problem in the place of the pure l1 one.
+        Ok(if q_norm && !self.to_accuracy {
+            PenaltySpec::QNorm { lambda, l1 }
+        } else {
+            PenaltySpec::Ridge { lambda, l1, nonnegative }
+        })
+    }
+
+    /// Returns the ball that was asked for.
+    pub(crate) fn ball_name(&self) -> Option<BallName> {
+        self.ball.and_then(|ball| ball.ball)
     }
 
     /// Returns the ball, or an error if another option does not go with it. Without a radius it is zero.
@@ -62,22 +59,9 @@ impl Common<'_> {
         }
     }
 
-    /// Returns an error if the paper's method in a ball has no default δ: the loss is not strongly convex where it is
-    /// curved.
-    pub(crate) fn check_constants(&self, conditioning: Option<f64>) -> Result<()> {
-        let delta = self.ball.and_then(|ball| ball.constants).and_then(|constants| constants.delta);
-        if self.method.solver == Solver::Pdbfw && delta.is_none() && conditioning.is_none() {
-            return Err(Error::setting(
-                "--solver pdbfw has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
-                 --constants delta=0.1, or take --loss smooth-hinge, or --solver auto",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Returns the solver and its settings; `option` is the task's.
-    pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Result<Method> {
-        match self.ball.filter(|_| in_ball) {
+    /// Returns the solver of a problem under this penalty and its settings; `option` is the task's.
+    pub(crate) fn solver(&self, option: Option<Choice>, penalty: PenaltySpec) -> Result<Method> {
+        match self.ball.filter(|_| matches!(penalty, PenaltySpec::Ball { .. })) {
             Some(ball) => Ok(ball.settings(self.method)?.into()),
             None => self.method.of_penalty(option),
         }
@@ -121,13 +105,6 @@ impl Common<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the error for a λ of zero, of a task or a penalty that needs one.
-pub(crate) fn no_lambda() -> Error {
-    Error::setting(
-        "--lambda must be positive; 0 is for binary, regression, multiclass and chain, with --l1 and margin rescaling",
-    )
 }
 
 /// Returns the error for an accuracy of a task that has no pure l1 problem.

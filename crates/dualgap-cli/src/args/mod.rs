@@ -23,7 +23,7 @@ pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub(crate) use grid::COUNT;
 pub use joint::Common;
-pub(crate) use joint::{no_accuracy, no_lambda};
+pub(crate) use joint::no_accuracy;
 pub use models::{
     CertifyArgs, CompressArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs, TagArgs,
 };

@@ -3,7 +3,7 @@
 mod report;
 
 use crate::args::values::Wanted;
-use crate::args::{Common, CvArgs, no_lambda};
+use crate::args::{Common, CvArgs};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::options::{TaskOptions, Work};
@@ -162,11 +162,7 @@ fn folds<S: Structure>(args: &CvArgs, job: &Job<'_, S>) -> Result<Folds> {
 
 /// Returns an error for a number that the task does not have.
 fn check_number<S: Structure>(job: &Job<'_, S>, over: Over, value: f64) -> Result<()> {
-    let task = job.spec.at(over, value)?.resolve(&job.train.data)?;
-    if over == Over::Lambda && value == 0.0 && task.check().is_err() {
-        return Err(no_lambda());
-    }
-    task.check()
+    job.spec.at(over, value)?.resolve(&job.train.data)?.check()
 }
 
 /// Tries every number of the grid on every fold, and tells of each as it is done.

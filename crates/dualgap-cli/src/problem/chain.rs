@@ -54,24 +54,6 @@ pub struct ChainArgs {
     pub kernel: KernelArgs,
 }
 
-impl ChainArgs {
-    /// Returns an error for options of the hinge, which the log-loss would silently ignore.
-    fn check_log(&self) -> Result<()> {
-        let refused = [
-            (self.rescale == Rescale::Slack, "--rescale slack"),
-            (self.beam.is_some(), "--beam"),
-            (self.option != SdcaOption::Auto, "--option"),
-            (self.kernel.kernel.is_some(), "--kernel"),
-        ];
-        match refused.into_iter().find(|(given, _)| *given) {
-            Some((_, option)) => Err(Error::setting(format!(
-                "{option} is for the hinge: leave it out, or take --loss hinge"
-            ))),
-            None => Ok(()),
-        }
-    }
-}
-
 impl TaskOptions for ChainArgs {
     type Structure = Chain;
     const COMMAND: &'static str = "chain";
@@ -127,11 +109,9 @@ Examples:
         }
     }
 
-    /// Returns the problem, or an error for options that do not go together.
+    /// Returns the problem, or an error for options that no problem or method could have together.
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Chain>> {
-        if self.loss == ChainLoss::Log {
-            self.check_log()?;
-        }
+        // What is illegal is known when the labels are, and that would be late.
         if self.kernel.kernel.is_some() {
             let given = [
                 (self.scheme.is_some(), "--scheme"),
@@ -144,14 +124,6 @@ Examples:
             }
         }
         if self.option != SdcaOption::Auto {
-            if matches!(self.option, SdcaOption::I | SdcaOption::V) {
-                return Err(Error::setting(
-                    "--option of train chain is ii, iii, iv or iv-lipschitz",
-                ));
-            }
-            if self.rescale == Rescale::Slack {
-                return Err(Error::setting("--option is for --rescale margin"));
-            }
             common.method.check_option()?;
             if common.method.step == Step::Predefined {
                 return Err(Error::setting("--step predefined goes without --option"));
@@ -169,16 +141,13 @@ Examples:
     }
 
     fn structure(&self) -> Result<Chain> {
-        if self.beam.is_some() && self.rescale == Rescale::Slack {
-            return Err(Error::setting("--beam is for --rescale margin"));
-        }
-        if self.loss == ChainLoss::Log {
-            return Ok(Chain::crf());
-        }
         let bound = self.beam_bound == Switch::On;
         let beam = self.beam.map(|width| Beam { width: width.get(), bound });
-        let hamming = self.hamming.unwrap_or(Hamming::Normalized);
-        Ok(Chain::new(hamming.into()).rescaled(self.rescale.into()).searched(beam))
+        let chain = match self.loss {
+            ChainLoss::Hinge => Chain::new(self.hamming.unwrap_or(Hamming::Normalized).into()),
+            ChainLoss::Log => Chain::crf(),
+        };
+        Ok(chain.rescaled(self.rescale.into()).searched(beam))
     }
 
     fn read_as(&self, format: &mut Format) -> Result<()> {

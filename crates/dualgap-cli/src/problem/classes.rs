@@ -1,7 +1,7 @@
 //! Multiclass: one label out of several for each example.
 
 use super::linear::NO_LANES;
-use super::{ClassWeightArgs, ColumnArgs, KernelArgs, check_smooth};
+use super::{ClassWeightArgs, ColumnArgs, KernelArgs};
 use crate::Outcome;
 use crate::args::values::parse_positive;
 use crate::args::{Common, check_option};
@@ -112,14 +112,8 @@ Examples:
         }
         if in_ball {
             check_option(self.option)?;
-            check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
-            common.check_constants(loss.conditioning())?;
         } else if chosen {
             common.method.check_option()?;
-        }
-        let slack = self.rescale == Rescale::Slack;
-        if slack && (loss != MulticlassLoss::Hinge || chosen) {
-            return Err(Error::setting("--rescale slack is for --loss hinge, without --option"));
         }
         let hinge = loss == MulticlassLoss::Hinge && !chosen;
         if !hinge && common.method.step == Step::Predefined {

@@ -9,7 +9,7 @@ use clap::Args;
 use dualgap::data::{Format, HeldOut, Loaded, Ratings};
 use dualgap::structure::{Centre, Completion};
 use dualgap::task::{PenaltySpec, Strength, TaskSpec};
-use dualgap::term::{Ball, ScalarLoss};
+use dualgap::term::Ball;
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -101,36 +101,18 @@ Examples:
     }
 
     fn structure(&self) -> Result<Completion> {
-        let loss = match self.loss {
-            RegressionLoss::Squared | RegressionLoss::Huber => {
-                regression_loss(self.loss, None, None)?
-            }
-            RegressionLoss::Absolute | RegressionLoss::EpsilonInsensitive => {
-                return Err(Error::setting(
-                    "completion needs a smooth loss: give --loss squared or huber",
-                ));
-            }
-        };
-        let loss = match (loss, self.width) {
-            (ScalarLoss::Huber { .. }, Some(width)) => ScalarLoss::Huber { width },
-            (_, Some(_)) => return Err(Error::setting("--width is for the loss huber")),
-            (loss, None) => loss,
-        };
+        let loss = regression_loss(self.loss, self.width, None)?;
         Ok(Completion::new(loss, self.centre.into()))
     }
 
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Completion>> {
-        if common.ball.is_some_and(|ball| ball.ball.is_some_and(|name| name != BallName::Trace)) {
-            return Err(Error::setting(
-                "--ball l1 does not go with completion: it is about weights of low rank; leave --ball out",
-            ));
-        }
         if common.method.threads > 1 {
             return Err(Error::setting(
                 "--threads does not go with completion: its steps follow each other, in one thread; leave it out",
             ));
         }
-        let penalty = common.in_ball(BallName::Trace, Self::DEFAULT_MU)?;
+        let name = common.ball_name().unwrap_or(BallName::Trace);
+        let penalty = common.in_ball(name, Self::DEFAULT_MU)?;
         Ok(TaskSpec::new(self.structure()?, penalty))
     }
 

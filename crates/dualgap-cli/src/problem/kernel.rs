@@ -3,12 +3,12 @@
 use crate::Outcome;
 use crate::args::Common;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::options::{TaskOptions, Work};
+use crate::options::{TaskOptions, Work, check};
 use clap::{Args, ValueEnum};
 use dualgap::data::Loaded;
 use dualgap::structure::{Choice, Kernelised, Structure, UnderKernel};
-use dualgap::task::{PenaltySpec, Strength, Task, TaskSpec};
-use dualgap::term::{Kernel, KernelFunction, Penalty};
+use dualgap::task::{Strength, TaskSpec};
+use dualgap::term::{Kernel, KernelFunction};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -89,34 +89,9 @@ impl KernelArgs {
         let Some(function) = self.function()? else { return work.run(task) };
         let bytes = self.kernel_cache.map(|megabytes| megabytes as usize * 1_000_000);
         let task = TaskUnderKernel { of: task, function, bytes };
-        check(&task.spec(&work.common())?)?;
+        check(&task, &work.common())?;
         work.run_under_kernel(&task)
     }
-}
-
-/// Refuses what no model under a kernel has, before anything is read.
-fn check<S: UnderKernel>(spec: &TaskSpec<Kernelised<S>>) -> Result<()> {
-    if spec.free_intercept {
-        return Err(Error::setting(
-            "an intercept without penalty does not go with --kernel; --intercept=penalised adds a constant to the inputs",
-        ));
-    }
-    let lambda = 1.0; // any, for the check
-    let penalty = match spec.penalty {
-        PenaltySpec::Given(penalty) => penalty,
-        PenaltySpec::Ridge { nonnegative, .. } if spec.penalty.is_pure_l1() => {
-            Penalty::Lasso { sigma: 1.0, nonnegative, free: None }
-        }
-        PenaltySpec::Ridge { l1, nonnegative, .. } => {
-            let l1 = if l1.is_zero() { 0.0 } else { 1.0 };
-            Penalty::Ridge { lambda, l1, nonnegative, free: None }
-        }
-        PenaltySpec::QNorm { .. } => Penalty::QNorm { lambda, l1: 0.0 },
-        PenaltySpec::Ball { ball, .. } => Penalty::Ball { ball, mu: lambda },
-        _ => Penalty::ridge(lambda),
-    };
-    let task = Task::new(spec.structure.clone(), penalty);
-    Task { scaling: spec.scaling, ..task }.check()
 }
 
 /// A task under a kernel.

@@ -1,17 +1,15 @@
 //! Binary and regression: a number for each example, or the sign of one.
 
-use super::{ClassWeightArgs, ColumnArgs, KernelArgs, binary_loss, check_smooth, regression_loss};
+use super::{ClassWeightArgs, ColumnArgs, KernelArgs, binary_loss, regression_loss};
 use crate::Outcome;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, check_option, refuse_given};
-use crate::choices::{
-    Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
-};
+use crate::args::{Common, check_option};
+use crate::choices::{BinaryLoss, Intercept, RegressionLoss, SdcaOption, Step};
 use crate::options::{TaskOptions, Verb, Work};
 use clap::Args;
 use dualgap::structure::{Choice, Linear};
 use dualgap::task::{PenaltySpec, TaskSpec};
-use dualgap::term::{Loss, ScalarLoss};
+use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
 
 /// A loss of two classes, and what goes with it.
@@ -201,26 +199,11 @@ Examples:
 }
 
 impl LinearArgs {
-    /// Returns the task, or an error for options that do not go together.
+    /// Returns the task, or an error for options that no task or method could have together.
     fn spec(&self, loss: ScalarLoss, common: &Common<'_>) -> Result<TaskSpec<Linear>> {
         let penalty = common.penalty(BinaryArgs::DEFAULT_MU)?;
-        let free = self.intercept == Some(Intercept::Free);
         if let PenaltySpec::Ball { .. } = penalty {
-            if common.ball.is_some_and(|ball| ball.ball == Some(BallName::Trace)) {
-                return Err(Error::setting(
-                    "--ball trace is for multiclass, multilabel and multioutput: one output has weights of rank one whatever they are; \
-                     take --ball l1, or a penalty",
-                ));
-            }
             check_option(self.option)?;
-            let smooth = if loss.is_binary() {
-                "smooth-hinge, squared-hinge or logistic"
-            } else {
-                "squared or huber"
-            };
-            check_smooth(loss.smoothness(), smooth)?;
-            common.check_constants(loss.conditioning())?;
-            refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }
         let method = common.method;
         if method.step == Step::Predefined {
@@ -231,15 +214,8 @@ impl LinearArgs {
         if self.option != SdcaOption::Auto {
             method.check_option()?;
         }
-        let averaged = method.average() != Average::None || method.solver == Solver::Fw;
-        if averaged && free {
-            return Err(Error::setting(
-                "an intercept without penalty goes with neither averages nor --solver fw; \
-                 --intercept=penalised does",
-            ));
-        }
         Ok(TaskSpec {
-            free_intercept: free,
+            free_intercept: self.intercept == Some(Intercept::Free),
             scaling: self.columns.scale.into(),
             ..TaskSpec::new(Linear::new(loss), penalty)
         })

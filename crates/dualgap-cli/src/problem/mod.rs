@@ -125,18 +125,11 @@ fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
 fn check_widths(loss: ScalarLoss, width: Option<f64>, epsilon: Option<f64>) -> Result<()> {
     let wide = matches!(loss, ScalarLoss::SmoothHinge { .. } | ScalarLoss::Huber { .. });
     if width.is_some() && !wide {
-        return Err(Error::setting("--width is for the losses smooth-hinge and huber"));
+        let wide = if loss.is_binary() { "smooth-hinge" } else { "huber" };
+        return Err(Error::setting(format!("--width is for the loss {wide}")));
     }
     if epsilon.is_some() && !matches!(loss, ScalarLoss::EpsilonInsensitive { .. }) {
         return Err(Error::setting("--epsilon is for the loss epsilon-insensitive"));
     }
     Ok(())
-}
-
-/// Returns an error unless the loss is smooth, as a ball requires; `names` are the losses that are.
-fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
-    if smoothness > 0.0 {
-        return Ok(());
-    }
-    Err(Error::setting(format!("--ball needs a smooth loss: give --loss {names}")))
 }

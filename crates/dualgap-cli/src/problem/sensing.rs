@@ -71,24 +71,12 @@ const NO_LAMBDA: &str = "it has a radius in its place: try some with `dualgap tr
 
 impl LossArgs {
     fn loss(&self) -> Result<ScalarLoss> {
-        match self.loss {
-            RegressionLoss::Squared | RegressionLoss::Huber => {
-                regression_loss(self.loss, self.width, None)
-            }
-            RegressionLoss::Absolute | RegressionLoss::EpsilonInsensitive => Err(Error::setting(
-                "a matrix in a ball needs a smooth loss: give --loss squared or huber",
-            )),
-        }
+        regression_loss(self.loss, self.width, None)
     }
 }
 
-/// Returns the task in the trace ball, which is the only one, and need not be named.
+/// Returns the task in the trace ball, which need not be named.
 fn spec(structure: Sensing, common: &Common<'_>, mu: Strength) -> Result<TaskSpec<Sensing>> {
-    if common.ball.is_some_and(|ball| ball.ball.is_some_and(|name| name != BallName::Trace)) {
-        return Err(Error::setting(
-            "a matrix is found from its measurements in the trace ball: leave --ball out",
-        ));
-    }
     if common.radius.is_none() {
         return Err(Error::setting(
             "the sum of the singular values that the matrix may have is needed: give --radius; of the square of a \
@@ -100,7 +88,8 @@ fn spec(structure: Sensing, common: &Common<'_>, mu: Strength) -> Result<TaskSpe
             "--threads does not go with the trace ball: its steps follow each other, in one thread; leave it out",
         ));
     }
-    Ok(TaskSpec::new(structure, common.in_ball(BallName::Trace, mu)?))
+    let name = common.ball_name().unwrap_or(BallName::Trace);
+    Ok(TaskSpec::new(structure, common.in_ball(name, mu)?))
 }
 
 impl TaskOptions for PhaseArgs {

@@ -1,17 +1,14 @@
 //! Multi-label and multi-output: any number of labels for each example, or several numbers, in a ball.
 
-use super::{
-    ColumnArgs, OF_PENALTIES, Values, WITH_A_CORNER, binary_loss, check_smooth, regression_loss,
-};
+use super::{ColumnArgs, OF_PENALTIES, Values, WITH_A_CORNER, binary_loss, regression_loss};
 use crate::args::Common;
 use crate::args::values::parse_positive;
 use crate::choices::{BinaryLoss, RegressionLoss};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
+use dualgap::Result;
 use dualgap::structure::{MultiLabel, MultiOutput, Structure};
-use dualgap::task::{PenaltySpec, TaskSpec};
-use dualgap::term::Loss;
-use dualgap::{Error, Result};
+use dualgap::task::TaskSpec;
 
 /// The loss of every label, and what goes with it.
 #[derive(Args, Debug)]
@@ -111,11 +108,7 @@ Examples:
     }
 
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<MultiLabel>> {
-        let structure = self.structure()?;
-        let spec = self.several.spec(structure, common, ("multilabel", "label", "binary"))?;
-        check_smooth(structure.loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        common.check_constants(structure.loss.conditioning())?;
-        Ok(spec)
+        self.several.spec(self.structure()?, common)
     }
 
     fn constant(&self) -> bool {
@@ -143,10 +136,7 @@ Examples:
     }
 
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<MultiOutput>> {
-        let structure = self.structure()?;
-        let spec = self.several.spec(structure, common, ("multioutput", "number", "regression"))?;
-        check_smooth(structure.loss.smoothness(), "squared or huber")?;
-        Ok(spec)
+        self.several.spec(self.structure()?, common)
     }
 
     fn constant(&self) -> bool {
@@ -155,20 +145,9 @@ Examples:
 }
 
 impl SeveralArgs {
-    /// Returns the task, or an error without a ball: every label or number would then be a separate problem.
-    fn spec<S: Structure>(
-        &self,
-        structure: S,
-        common: &Common<'_>,
-        (task, one, single): (&str, &str, &str),
-    ) -> Result<TaskSpec<S>> {
+    /// Returns the task.
+    fn spec<S: Structure>(&self, structure: S, common: &Common<'_>) -> Result<TaskSpec<S>> {
         let penalty = common.penalty(LabelsArgs::DEFAULT_MU)?;
-        if !matches!(penalty, PenaltySpec::Ball { .. }) {
-            return Err(Error::setting(format!(
-                "{task} is trained in a ball: give --ball l1, simplex or trace, and --radius; \
-                 under a penalty every {one} is a problem of its own, for `dualgap train {single}`"
-            )));
-        }
         Ok(TaskSpec { scaling: self.columns.scale.into(), ..TaskSpec::new(structure, penalty) })
     }
 }

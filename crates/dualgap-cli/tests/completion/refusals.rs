@@ -84,9 +84,9 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
         let words = format!("{name} does not go with completion: ");
         desk.run(&format!("{line} {option}")).refuses(&[&words]);
     }
-    desk.run(&format!("{line} --ball l1")).refuses(&["--ball l1 does not go with completion"]);
+    desk.run(&format!("{line} --ball l1")).refuses(&["--ball trace"]);
     for loss in ["absolute", "epsilon-insensitive"] {
-        desk.run(&format!("{line} --loss {loss}")).refuses(&["smooth", "squared or huber"]);
+        desk.run(&format!("{line} --loss {loss}")).refuses(&["smooth", "--loss squared or huber"]);
     }
     desk.run(&format!("{line} --width 2")).refuses(&["--width is for the loss huber"]);
     for method in ["away", "pairwise"] {

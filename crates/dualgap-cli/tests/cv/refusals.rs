@@ -32,7 +32,7 @@ fn grids_that_cannot_be() {
     }
     desk.run("cv binary data.svm --lambdas 0.1,0").refuses(&["lambda", "--l1"]);
     desk.run("cv multiclass data.svm --lambdas 0 --l1 1 --rescale slack")
-        .refuses(&["lambda", "binary"]);
+        .refuses(&["--lambda", "margin"]);
     desk.run("cv binary data.svm --to 0").refuses(&["grid", "--lambdas"]);
     desk.run("cv binary data.svm --lambdas 1 --count 3").exits(2);
     for bad in ["1", "0", "1001", "many"] {

@@ -206,11 +206,11 @@ fn what_makes_no_ball_is_refused() {
         ("--ball simplex", &["--radius"]),
         ("--ball simplex --radius 0", &["--radius", "positive"]),
         ("--ball simplex --radius 1 --solver stochastic-frank-wolfe", &["--solver", "pairwise"]),
-        ("--ball simplex --radius 1 --loss hinge", &["--ball", "smooth"]),
+        ("--ball simplex --radius 1 --loss hinge", &["a ball", "smooth", "--loss"]),
         ("--ball simplex --radius 1 --intercept", &["--intercept"]),
         ("--ball l1 --radius 1 --solver quickly", &["--solver", "pdbfw"]),
         ("--ball l1 --radius 1 --solver pdbfw --constants k=0", &["--constants"]),
-        ("--ball l1 --radius 1 --solver bcfw", &["--solver bcfw", "pdbfw"]),
+        ("--ball l1 --radius 1 --solver bcfw", &["solver `bcfw`", "--solver auto, pdbfw"]),
         ("--constants k=3", &["--ball"]),
         ("--ball l1 --radius 1 --solver apg --constants k=3", &["--constants", "pdbfw"]),
         ("--ball l1 --radius 1 --loss logistic --solver pdbfw", &["--constants delta="]),
@@ -246,7 +246,7 @@ fn only_smooth_losses_go_with_a_ball() {
     ] {
         for loss in losses {
             let line = format!("train {task} --ball l1 --radius 1 --loss {loss}");
-            desk.run(&line).refuses(&["--ball", "smooth", smooth]);
+            desk.run(&line).refuses(&["smooth", &format!("--loss {smooth}")]);
         }
     }
 }
@@ -271,13 +271,14 @@ fn options_of_penalties_and_their_solvers_are_refused_in_a_ball() {
         "--average weighted",
         "--batch 2",
         "--option ii",
-        "--intercept",
         "--warm-start old",
     ] {
         let name = option.split(' ').next().unwrap();
         let line = format!("train binary binary.svm --ball l1 --radius 1 {option}");
         desk.run(&line).refuses(&[&format!("{name} does not go with --ball: ")]);
     }
+    desk.run("train binary binary.svm --ball l1 --radius 1 --intercept")
+        .refuses(&["does not go with a ball", "--intercept=penalised"]);
     desk.train("binary binary.svm --ball l1 --radius 1 --intercept=penalised");
     desk.run("train binary binary.svm --ball l1 --radius 1 --solver svrg --checkpoint run")
         .refuses(&["pdbfw"]);

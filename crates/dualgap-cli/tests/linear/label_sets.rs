@@ -294,7 +294,7 @@ fn what_does_not_go_with_label_sets_is_refused() {
     desk.run(&format!("train {LINE} {TRACE} --watch-test --test test.svm"))
         .refuses(&["--watch-test"]);
     for command in ["cv multilabel train.svm", "path multilabel train.svm -o folder"] {
-        desk.run(command).refuses(&["--ball", "multilabel"]);
+        desk.run(command).refuses(&["--ball", "several outputs"]);
     }
 }
 

@@ -288,7 +288,7 @@ fn what_are_not_several_numbers_is_refused_with_its_line() {
 #[test]
 fn what_does_not_go_with_several_numbers_is_refused() {
     let desk = desk();
-    desk.run("train multioutput train.svm").refuses(&["--ball", "--radius", "train regression"]);
+    desk.run("train multioutput train.svm").refuses(&["--ball", "--radius", "one output"]);
     for loss in ["absolute", "epsilon-insensitive", "logistic"] {
         desk.run(&format!("train multioutput train.svm {L1} --loss {loss}"))
             .refuses(&["squared", "huber"]);

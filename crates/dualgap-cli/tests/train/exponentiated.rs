@@ -64,10 +64,7 @@ fn what_exponentiated_gradient_does_not_have_is_refused() {
         ("chain words.data --average weighted", "--average"),
         ("chain words.data --batch 4", "--batch"),
         ("chain words.data --option ii", "--option"),
-        (
-            "multiclass three.svm --loss softmax --ball l1 --radius 1",
-            "--solver eg is for penalties",
-        ),
+        ("multiclass three.svm --loss softmax --ball l1 --radius 1", "no solver `eg` in a ball"),
     ] {
         let run = desk.run(&format!("train {line} --solver eg"));
         assert_eq!(run.code, Some(2), "{line}: {run:#?}");

@@ -259,7 +259,7 @@ fn a_task_shows_the_values_that_it_takes_and_refuses_others_by_name() {
         let value = line.rsplit(' ').next().unwrap();
         let run = desk.run(&format!("train {task} {line}"));
         let said = format!("{value} does not go with {task}: it takes ");
-        assert!(run.stderr.contains(&said) || run.stderr.contains("give --loss"), "{run:#?}");
+        assert!(run.stderr.contains(&said) || run.stderr.contains("take --loss"), "{run:#?}");
         run.refuses(&[]);
     }
 }

@@ -1,6 +1,7 @@
 //! The settings of a run in a ball.
 
-use crate::{Error, Result};
+use crate::term::Ball;
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 
 /// The method of a run, the constants of primal-dual block Frank-Wolfe, and the seed.
@@ -70,6 +71,46 @@ impl BallSettings {
         }
     }
 
+    /// Returns an error if the ball does not have the method, or the method not the constants.
+    pub(crate) fn check(&self, ball: Ball) -> Result<()> {
+        let (methods, names) = match ball {
+            Ball::Trace { .. } => (
+                &BallMethod::LOW_RANK_BASELINES[..],
+                "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
+            ),
+            Ball::L1 { .. } | Ball::Simplex { .. } => (
+                &BallMethod::BASELINES[..],
+                "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
+            ),
+        };
+        let ours = matches!(self.method, BallMethod::Auto | BallMethod::Pdbfw);
+        if !ours && !methods.contains(&self.method) {
+            return Err(Error::setting(format!(
+                "this solver is for another ball: take {} auto, pdbfw, {names}",
+                Setting::Solver
+            )));
+        }
+        match (self.method, ball) {
+            (BallMethod::Pdbfw, _) => self.constants.check(),
+            (BallMethod::BlockFrankWolfe, Ball::L1 { .. } | Ball::Simplex { .. }) => {
+                self.constants.check_printed()
+            }
+            _ if self.constants == TheoremConstants::default() => Ok(()),
+            _ => Err(Error::setting(format!(
+                "{} is for {} pdbfw: leave it out",
+                Setting::Constants,
+                Setting::Solver
+            ))),
+        }
+    }
+
+    /// Returns an error if the theorem's δ is needed, and the loss has none: `conditioning` is that of
+    /// [`Loss`](crate::term::Loss).
+    pub(crate) fn check_curved(&self, conditioning: Option<f64>) -> Result<()> {
+        let needed = self.method == BallMethod::Pdbfw && self.constants.delta.is_none();
+        if needed && conditioning.is_none() { Err(no_delta()) } else { Ok(()) }
+    }
+
     /// Returns an error if checkpoints are asked of a method that has none.
     pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
         if resumable && !matches!(self.method, BallMethod::Auto | BallMethod::Pdbfw) {
@@ -135,8 +176,9 @@ impl BallMethod {
             "stochastic-frank-wolfe" => Self::StochasticFrankWolfe,
             _ => {
                 return Err(Error::setting(format!(
-                    "there is no solver `{name}` in a ball: take auto, pdbfw, apg, fw, away, pairwise, svrg, scgs, storc, \
-                     block-frank-wolfe or stochastic-frank-wolfe"
+                    "there is no solver `{name}` in a ball: take {} auto, pdbfw, apg, fw, away, pairwise, svrg, scgs, storc, \
+                     block-frank-wolfe or stochastic-frank-wolfe",
+                    Setting::Solver
                 )));
             }
         })
@@ -164,6 +206,16 @@ impl BallMethod {
         Self::Scgs,
         Self::Storc,
     ];
+}
+
+/// Returns the error for a loss that the theorem has no δ for.
+fn no_delta() -> Error {
+    let (solver, loss) = (Setting::Solver, Setting::Loss);
+    Error::setting(format!(
+        "{solver} pdbfw has no delta for a loss that is not strongly convex anywhere, as logistic and softmax are not: give one, \
+         as in {} delta=0.1, or take {loss} smooth-hinge, or {solver} auto",
+        Setting::Constants
+    ))
 }
 
 /// The constants of Algorithms 1 and 2; those that are not given are the theorem's.
@@ -211,13 +263,22 @@ impl TheoremConstants {
             return Ok((vec![n / delta; of.masses.len()], delta));
         }
         let Some(conditioning) = of.conditioning else {
-            return Err(Error::setting(
-                "the theorem has no step for a loss that is not strongly convex, as logistic and softmax are not: \
-                 give a delta of your own, or take the default method",
-            ));
+            return Err(no_delta());
         };
         let at = |mass: f64| of.k as f64 * (of.smoothness + conditioning * of.curvature * mass);
         Ok((of.masses.iter().map(|&mass| at(mass)).collect(), n / at(1.0 / n)))
+    }
+
+    /// Returns an error unless the constants are those of block Frank-Wolfe, and in their range.
+    pub(super) fn check_printed(self) -> Result<()> {
+        self.check()?;
+        if self.k.is_none() && self.delta.is_none() {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "block Frank-Wolfe has the constants s and eta: leave k and delta, of primal-dual block Frank-Wolfe, out of {}",
+            Setting::Constants
+        )))
     }
 
     /// Returns an error if a constant is out of its range.

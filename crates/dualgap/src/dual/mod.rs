@@ -81,7 +81,7 @@ pub use settings::{Acceleration, Algorithm, Cache, Direction, Settings, Step};
 pub use shrinking::Pace;
 pub use sweep::Sweep;
 pub use train::{Begin, train, train_from, train_with};
-pub(crate) use train::{train_q_norm_from, train_spread_from};
+pub(crate) use train::{check_free, train_q_norm_from, train_spread_from};
 pub(crate) use visit::no_number;
 pub use visit::{ActiveSet, Plain};
 pub use witness::{Witness, Witnessed};

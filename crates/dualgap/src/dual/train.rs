@@ -10,7 +10,7 @@ use crate::run::{
     Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
 };
 use crate::term::{ElasticNet, L2, Link, QNorm, Regulariser};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -159,12 +159,18 @@ fn refuse_q_norm(settings: &Settings) -> Result<()> {
 /// Returns an error for settings that no run supports.
 pub(super) fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
     settings.regulariser.check(blocks.dim())?;
-    if settings.regulariser.free.is_some() && !proximal_point::possible(settings) {
-        return Err(Error::setting(
-            "a weight without penalty goes with steps of one block and no average only",
-        ));
+    check_free(settings)
+}
+
+/// Returns an error for a free weight with settings that do not move it.
+pub(crate) fn check_free(settings: &Settings) -> Result<()> {
+    if settings.regulariser.free.is_none() || proximal_point::possible(settings) {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::setting(format!(
+        "a weight without penalty goes with steps of one block by line search, without averages: take these, or {}=penalised",
+        Setting::Intercept
+    )))
 }
 
 /// Trains from the blocks' starting points without checkpoints, so points need not be serialisable.

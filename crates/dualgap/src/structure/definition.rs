@@ -3,11 +3,12 @@
 use super::evaluation::{ErrorKind, Evaluation, SequenceCalibration, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
-use super::{Fitted, Names, Ranked, Remark, Support, Table, Words};
+use super::{Choice, Fitted, Names, Ranked, Remark, Support, Table, Words};
+use crate::ball::BallSettings;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
-use crate::term::{Constants, Penalty};
-use crate::{Error, Result};
+use crate::term::{Constants, Loss, Penalty, ScalarLoss};
+use crate::{Error, Result, Setting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -61,6 +62,17 @@ pub trait Structure:
     /// [`Penalty::Ridge`] without a free weight, which all blocks of the engine support.
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         refuse_all_but_ridge(penalty)
+    }
+
+    /// Returns an error if runs under this penalty cannot choose their steps so: before any data are read, and before the
+    /// problem is posed with this [`choice`](Posing::choice).
+    fn allows_option(&self, _choice: Choice, _penalty: &Penalty) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns an error if runs in a ball cannot have these settings: before any data are read.
+    fn allows_in_ball(&self, _settings: &BallSettings) -> Result<()> {
+        Ok(())
     }
 
     /// Whether the columns of the data can be scaled before a run, so that the weights are those of the unscaled data.
@@ -219,6 +231,11 @@ pub trait Structure:
         Vec::new()
     }
 
+    /// Returns what the weights stand for, if it is not read off them: a kind, a name, and the number.
+    fn found(&self, _fitted: Fitted<'_>) -> Vec<(&'static str, String, f64)> {
+        Vec::new()
+    }
+
     // Data.
 
     /// Guesses the format of a file from its beginning.
@@ -297,9 +314,10 @@ pub(crate) fn refuse_all_but_ridge(penalty: &Penalty) -> Result<()> {
         Penalty::QNorm { .. } => {
             Err(Error::setting("the q-norm is for linear models of one output"))
         }
-        Penalty::Lasso { .. } => Err(Error::setting(
-            "lambda must be positive: a pure l1 penalty is for linear models of one output, multiclass and chains",
-        )),
+        Penalty::Lasso { .. } => Err(Error::setting(format!(
+            "{} must be positive: a pure l1 penalty is for linear models of one output, multiclass and chains",
+            Setting::Lambda
+        ))),
         Penalty::Ball { .. } => Err(Error::setting("this structure is not trained in a ball")),
     }
 }
@@ -313,6 +331,20 @@ pub(crate) fn refuse_all_but_ridge_and_l1(penalty: &Penalty) -> Result<()> {
         }
         _ => refuse_all_but_ridge(penalty),
     }
+}
+
+/// Returns an error unless the loss of one output is smooth, as those in a ball must be.
+pub(crate) fn refuse_corners(loss: ScalarLoss) -> Result<()> {
+    match loss.smoothness() > 0.0 {
+        true => Ok(()),
+        false if loss.is_binary() => Err(needs_smooth("smooth-hinge, squared-hinge or logistic")),
+        false => Err(needs_smooth("squared or huber")),
+    }
+}
+
+/// Returns the error for a loss with corners in a ball; `smooth` are those without.
+pub(crate) fn needs_smooth(smooth: &str) -> Error {
+    Error::setting(format!("a ball needs a smooth loss: take {} {smooth}", Setting::Loss))
 }
 
 /// What data are read for.

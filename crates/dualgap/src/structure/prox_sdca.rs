@@ -21,7 +21,7 @@ use crate::dual::{
     ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Plain, Quality, View, Witnessed,
 };
 use crate::linalg::Accumulate;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 
 /// Blocks that know how long their feature vectors can be.
 pub trait Radius: ActiveSetBlocks {
@@ -54,15 +54,22 @@ pub struct ProxSdca<B> {
     largest: f64,
 }
 
+/// Returns an error for options that structures do not have.
+pub(crate) fn check_choice(choice: Choice) -> Result<()> {
+    if matches!(choice, Choice::II | Choice::III | Choice::IV | Choice::IVLipschitz) {
+        return Ok(());
+    }
+    Err(Error::setting(format!(
+        "structures have the options II, III and IV (also with 4L²) of Prox-SDCA: take {} ii, iii, iv or iv-lipschitz; option I is for one \
+         number or a few scores, and option V for smooth losses",
+        Setting::Option
+    )))
+}
+
 impl<B: Radius> ProxSdca<B> {
     /// Returns an error for options that are not of this section, and for blocks that do not know their radius.
     pub fn new(blocks: B, choice: Choice) -> Result<Self> {
-        if !matches!(choice, Choice::II | Choice::III | Choice::IV | Choice::IVLipschitz) {
-            return Err(Error::setting(
-                "structures have the options II, III and IV (also with 4L²) of Prox-SDCA: option I is for one number or a few scores, and \
-                 option V for smooth losses",
-            ));
-        }
+        check_choice(choice)?;
         let unknown = "this oracle does not know how long its features can be: it needs a radius or an extent";
         let span = |i: usize| match blocks.radius(i) {
             Some(radius) if radius >= 0.0 && radius.is_finite() => Ok(4.0 * radius * radius),

@@ -26,7 +26,7 @@ impl<S: Structure> Task<S> {
         plan: Plan<'_, S>,
         near: Option<&Model<S>>,
     ) -> Result<Report<Model<S>>> {
-        self.check()?;
+        self.allows(&plan.method)?;
         let method = plan.method.clone().for_penalty(&self.penalty)?;
         let structure = self.structure.clone().resolve(data)?;
         let names = structure.names(data)?;

@@ -2,10 +2,10 @@
 
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
 use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
-use crate::structure::Choice;
 use crate::structure::posed::SolverSettings;
+use crate::structure::{Choice, Structure};
 use crate::term::Penalty;
-use crate::{Error, Result, ball};
+use crate::{Error, Result, Setting, ball};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -224,9 +224,14 @@ impl Method {
             "n-slack" => planes(cutting_plane::Slacks::Each),
             "eg" => exponentiated_gradient::GradientSettings::default().into(),
             _ => {
+                let elsewhere = match ball::BallMethod::named(name) {
+                    Ok(_) => format!(", only in a ball: give {}, or", Setting::Ball),
+                    Err(_) => ":".into(),
+                };
                 return Err(Error::setting(format!(
-                    "there is no solver `{name}` under a penalty: take auto, bcfw, fw, newton, newton-cholesky, newton-cg, \
-                     coordinates, ssg, subgradient, cutting-plane, n-slack or eg"
+                    "there is no solver `{name}` under a penalty{elsewhere} take {} auto, bcfw, fw, newton, newton-cholesky, \
+                     newton-cg, coordinates, ssg, subgradient, cutting-plane, n-slack or eg",
+                    Setting::Solver
                 )));
             }
         })
@@ -271,6 +276,23 @@ impl Method {
             (_, Some(_)) => Err(Error::setting(
                 "this solver is for penalties: weights in a ball have solvers of their own",
             )),
+        }
+    }
+
+    /// Returns an error if runs of this structure under this penalty cannot have these settings, whatever their data.
+    pub(super) fn check(&self, structure: &impl Structure, penalty: &Penalty) -> Result<()> {
+        match (self, penalty) {
+            (Self::Dual(method), _) => {
+                if let Some(option) = method.option {
+                    structure.allows_option(option, penalty)?;
+                }
+                dual::check_free(&method.settings(*penalty, None, 0)?)
+            }
+            (Self::Ball(settings), Penalty::Ball { ball, .. }) => {
+                settings.check(*ball)?;
+                structure.allows_in_ball(settings)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A task: an optimisation problem as a value.
 
+use super::Method;
 use crate::data::{ClassWeights, Scaling};
 use crate::structure::Structure;
 use crate::term::Penalty;
@@ -62,6 +63,22 @@ impl<S: Structure> Task<S> {
             ));
         }
         Ok(())
+    }
+
+    /// Returns an error if no run solves the task by this method, whatever the data. [`fit`](Self::fit) returns the same one.
+    ///
+    /// ```
+    /// # use dualgap::structure::Linear;
+    /// # use dualgap::task::{Method, Task};
+    /// # use dualgap::term::{Penalty, ScalarLoss};
+    /// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::l1_ball(1.0, 0.1));
+    /// assert!(task.allows(&Method::named("apg", true)?).is_ok());
+    /// assert!(task.allows(&Method::named("bcfw", false)?).is_err(), "it is for penalties");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn allows(&self, method: &Method) -> Result<()> {
+        self.check()?;
+        method.clone().for_penalty(&self.penalty)?.check(&self.structure, &self.penalty)
     }
 
     /// Returns the weight of each example in the objective: its own times that of its class. `None` stands for equal

@@ -63,6 +63,12 @@ pub trait AnyModel: Any + Send + Sync {
     /// Returns what predictions depend on besides the weights.
     fn constants(&self) -> Vec<(&'static str, String, f64)>;
 
+    /// Returns what the weights stand for, if it is not read off them: a kind, a name, and the number.
+    fn found(&self) -> Vec<(&'static str, String, f64)>;
+
+    /// Whether a prediction is a sequence.
+    fn is_of_sequences(&self) -> bool;
+
     /// Expands weights in factors; see [`Model::write_out`].
     fn write_out(&mut self) -> Result<()>;
 
@@ -179,6 +185,14 @@ impl<S: Structure> AnyModel for Model<S> {
 
     fn constants(&self) -> Vec<(&'static str, String, f64)> {
         self.task.structure.constants(&self.names)
+    }
+
+    fn found(&self) -> Vec<(&'static str, String, f64)> {
+        self.task.structure.found(Model::fitted(self))
+    }
+
+    fn is_of_sequences(&self) -> bool {
+        S::SEQUENCES
     }
 
     fn write_out(&mut self) -> Result<()> {

@@ -1,11 +1,11 @@
 //! What the user says before the data are seen: `1/n`, `0.1max`, `balanced`, a free intercept.
 
-use super::{Over, Strength, Task};
+use super::{Method, Over, Strength, Task};
 use crate::data::{ClassWeights, DataSet, Scaling};
 use crate::structure::Structure;
 use crate::structure::posed::{AtZero, Posing};
 use crate::term::{Ball, Free, Penalty};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::Deserialize;
 
 /// A penalty whose strength may depend on the number of examples; see [`Penalty`].
@@ -91,6 +91,28 @@ impl PenaltySpec {
                 Penalty::QNorm { lambda: lambda.resolve(total)?, l1: l1.resolve(total)? }
             }
             Self::Ball { ball, mu } => Penalty::Ball { ball, mu: mu.resolve(total)? },
+        })
+    }
+
+    /// Returns the penalty of any data: of those for which whatever depends on them is one. What is chosen later, such as a radius, is one,
+    /// too.
+    fn of_any_data(self) -> Result<Penalty> {
+        if let Some((Strength::TimesL1(_), l1)) = self.strengths()
+            && l1.is_zero()
+        {
+            return Err(Error::setting(format!(
+                "{} is a multiple of the l1 penalty: give {}, too",
+                Setting::Lambda,
+                Setting::L1
+            )));
+        }
+        let any = |strength: Strength| strength.resolve(1.0).unwrap_or(1.0);
+        Ok(match self {
+            Self::Ball { ball, mu } => Penalty::Ball { ball: ball.at(1.0), mu: any(mu) },
+            other => match other.strengths() {
+                Some((lambda, l1)) => other.with(any(lambda), any(l1)).resolve(1.0)?,
+                None => other.resolve(1.0)?,
+            },
         })
     }
 
@@ -194,6 +216,26 @@ impl<S: Structure> TaskSpec<S> {
     /// ```
     pub fn at(&self, over: Over, value: f64) -> Result<Self> {
         Ok(Self { penalty: self.penalty.at(over, value)?, ..self.clone() })
+    }
+
+    /// Returns an error if no data make a task of this that a run solves by this method: before they are read.
+    ///
+    /// ```
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::{Method, PenaltySpec, Strength, TaskSpec};
+    /// use dualgap::term::{Ball, ScalarLoss};
+    /// let (ball, mu) = (Ball::L1 { radius: 1.0 }, Strength::PerExample(1.0));
+    /// let of = |loss| TaskSpec::new(Linear::new(loss), PenaltySpec::Ball { ball, mu });
+    /// assert!(of(ScalarLoss::Logistic).allows(&Method::Auto).is_ok());
+    /// assert!(of(ScalarLoss::Hinge).allows(&Method::Auto).is_err(), "it is not smooth");
+    /// ```
+    pub fn allows(&self, method: &Method) -> Result<()> {
+        let mut penalty = self.penalty.of_any_data()?;
+        if self.free_intercept {
+            penalty = penalty.with_free(Free { column: 0, bound: 1.0 })?;
+        }
+        let task = Task::new(self.structure.clone(), penalty);
+        Task { scaling: self.scaling, ..task }.allows(method)
     }
 
     /// Returns the total weight of the examples, which `1/n` divides by: n if all count the same.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Ball, Free, Regulariser};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 
 /// What an objective has beside the mean loss; see the module's head.
@@ -151,9 +151,10 @@ impl Penalty {
             Self::QNorm { .. } => Err(Error::setting(
                 "the q-norm goes with the l1 norm, but not with nonnegative or free weights",
             )),
-            Self::Ball { .. } => Err(Error::setting(
-                "an intercept without penalty does not go with a ball: it counts in the ball like any other weight",
-            )),
+            Self::Ball { .. } => Err(Error::setting(format!(
+                "an intercept without penalty does not go with a ball: {}=penalised counts it in the ball like any other weight",
+                Setting::Intercept
+            ))),
         }
     }
 
@@ -187,6 +188,14 @@ impl Penalty {
             if fits { Ok(()) } else { refused(name, "a number that is not negative", x) }
         };
         match self {
+            Self::QNorm { lambda: 0.0, .. } => {
+                Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"))
+            }
+            Self::Ridge { lambda: 0.0, .. } => Err(Error::setting(format!(
+                "lambda must be a positive number, not 0: give {0} another value; {0} 0 is the l1 norm alone, and needs {1}",
+                Setting::Lambda,
+                Setting::L1
+            ))),
             Self::Ridge { lambda, l1, .. } | Self::QNorm { lambda, l1 } => {
                 positive("lambda", lambda)?;
                 not_negative("the l1 regularisation", l1)

@@ -15,6 +15,7 @@
 //! - `outside`: a structure that is written outside of the library, without an oracle.
 //! - `contract`: the check of an oracle against its contract.
 //! - `reading`: files that are longer than what a thread takes at a time.
+//! - `refusals`: what does not go together, refused before any data are there.
 //! - `cancelled`: runs that other threads watch, store and end.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
@@ -30,6 +31,7 @@ mod pairs;
 mod paths;
 mod predictions;
 mod reading;
+mod refusals;
 mod resumed;
 mod sources;
 mod strengths;

@@ -12,16 +12,16 @@ use crate::linalg::parallel;
 use crate::structure::definition::{refuse_all_but_ridge, refuse_all_but_ridge_and_l1};
 use crate::structure::evaluation::{Calibration, Evaluation, LabelEvaluation, SequenceCalibration};
 use crate::structure::fitted::{no_probabilities, no_scores};
-use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
+use crate::structure::multiclass::definition::{option_needs_margin, slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing};
-use crate::structure::prox_sdca::stepped;
+use crate::structure::prox_sdca::{check_choice, stepped};
 use crate::structure::words::rescaled;
 use crate::structure::{
-    Fitted, Names, Purpose, Ranked, Remark, RemarkKind, Structure, Table, WeightOf, Words,
+    Choice, Fitted, Names, Purpose, Ranked, Remark, RemarkKind, Structure, Table, WeightOf, Words,
 };
 use crate::term::Penalty;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
@@ -189,6 +189,29 @@ impl Chain {
         Ok(losses / labels)
     }
 
+    /// Returns an error if labelings cannot be searched as the structure says under its loss.
+    fn check_search(&self) -> Result<()> {
+        let (loss, rescale, beam) = (Setting::Loss, Setting::Rescale, Setting::Beam);
+        let log = self.loss == ChainLoss::Log;
+        if log && !self.rescaling.is_margin() {
+            return Err(Error::setting(format!(
+                "the log-loss sums over all labelings: leave {rescale} slack out, or take {loss} hinge"
+            )));
+        }
+        let Some(wide) = self.beam else { return Ok(()) };
+        if log {
+            return Err(Error::setting(format!(
+                "the log-loss sums over all labelings: leave {beam} out, or take {loss} hinge"
+            )));
+        }
+        if !self.rescaling.is_margin() {
+            return Err(Error::setting(format!(
+                "slack rescaling is not searched by a beam: leave {beam} out, or take {rescale} margin"
+            )));
+        }
+        wide.check().map(drop)
+    }
+
     /// Returns the blocks under slack rescaling: it is not linear in marginals, so their points are mixtures of labelings.
     fn slack_blocks<'d>(&self, data: &'d Sequences) -> Result<OracleBlocks<'d, ChainOracle<'d>>> {
         let layout = chain_layout(data)?;
@@ -232,9 +255,10 @@ fn refuse_all_but_elastic_net(penalty: &Penalty) -> Result<()> {
         Penalty::Ridge { .. } => Err(Error::setting(
             "the log-loss of chains is trained without nonnegative weights: leave them out",
         )),
-        Penalty::Lasso { .. } => Err(Error::setting(
-            "the log-loss of chains needs a lambda beside the l1 penalty, which may be small",
-        )),
+        Penalty::Lasso { .. } => Err(Error::setting(format!(
+            "{} must be positive: the log-loss of chains needs one beside the l1 penalty, which may be small",
+            Setting::Lambda
+        ))),
         _ => refuse_all_but_ridge(penalty),
     }
 }
@@ -267,21 +291,12 @@ impl Structure for Chain {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
-        if self.loss == ChainLoss::Log && (self.beam.is_some() || !self.rescaling.is_margin()) {
-            return Err(Error::setting(
-                "the log-loss sums over all labelings: slack rescaling and a beam are for the hinge",
-            ));
-        }
-        if let Some(beam) = self.beam {
-            beam.check()?;
-            if !self.rescaling.is_margin() {
-                return Err(Error::setting("slack rescaling is not searched by a beam"));
-            }
-        }
+        self.check_search()?;
         ChainLayout::new(names.features, names.alphabet.len()).map(drop)
     }
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
+        self.check_search()?;
         match penalty {
             _ if self.loss == ChainLoss::Log => refuse_all_but_elastic_net(penalty),
             Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
@@ -289,16 +304,31 @@ impl Structure for Chain {
         }
     }
 
+    fn allows_option(&self, choice: Choice, penalty: &Penalty) -> Result<()> {
+        if self.loss == ChainLoss::Log {
+            return Err(Error::setting(format!(
+                "the options of Prox-SDCA are for the hinge: leave {} out, or take {} hinge",
+                Setting::Option,
+                Setting::Loss
+            )));
+        }
+        if !self.rescaling.is_margin() {
+            return Err(option_needs_margin());
+        }
+        if let Penalty::Lasso { .. } = penalty {
+            return Err(Error::setting(format!(
+                "for chains, the options of Prox-SDCA need a lambda: leave {} out",
+                Setting::Option
+            )));
+        }
+        check_choice(choice)
+    }
+
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Posed<'d>> {
         if let Some((message, _)) = self.forbid.and_then(|scheme| legal::complaint(scheme, data)) {
             return Err(Error::setting(message));
         }
         if self.loss == ChainLoss::Log {
-            if posing.choice.is_some() {
-                return Err(Error::setting(
-                    "the options of Prox-SDCA are for the hinge: leave them out",
-                ));
-            }
             let legal = Legal::shared(self.forbid, data.alphabet());
             return crf::posed(data, chain_layout(data)?, legal, posing);
         }
@@ -313,21 +343,13 @@ impl Structure for Chain {
                     Some(scheme) => blocks.forbidding(scheme)?,
                     None => blocks,
                 };
-                match (posing.penalty, posing.choice) {
-                    (Penalty::Lasso { .. }, Some(_)) => Err(Error::setting(
-                        "for chains, the options of Prox-SDCA need a lambda: leave them out",
-                    )),
-                    (_, Some(_)) => stepped(blocks, posing),
+                match posing.choice {
+                    Some(_) => stepped(blocks, posing),
                     // Exponentiated gradient steps begin with a distribution over all labelings.
-                    (_, None) if self.forbid.is_some() => {
-                        Ok(Posed::penalised_or_l1(blocks, posing))
-                    }
-                    (_, None) => Ok(Posed::with_expectations(blocks, posing)),
+                    None if self.forbid.is_some() => Ok(Posed::penalised_or_l1(blocks, posing)),
+                    None => Ok(Posed::with_expectations(blocks, posing)),
                 }
             }
-            Rescaling::Slack if posing.choice.is_some() => Err(Error::setting(
-                "the options of Prox-SDCA are for margin rescaling: leave them out",
-            )),
             Rescaling::Slack => Ok(Posed::penalised(self.slack_blocks(data)?, posing)),
         }
     }
@@ -505,6 +527,8 @@ impl Structure for Chain {
                 task: "chain",
                 predicts: format!("{} labels", names.alphabet.len()),
                 loss: "log-loss (a conditional random field)".into(),
+                solver: Some("lbfgs"),
+                proves_itself: true,
                 lines: self.forbid.map(forbidden).into_iter().collect(),
                 ..Words::default()
             }

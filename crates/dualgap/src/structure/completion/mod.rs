@@ -28,7 +28,7 @@ use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::{exact, scalar_loss};
 use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -134,6 +134,17 @@ impl Completion {
         let strangers = Strangers { pairs: strange, users: count(&users), items: count(&items) };
         (pairs, strangers)
     }
+
+    /// Returns an error unless the loss is smooth, and of numbers.
+    fn check_loss(&self) -> Result<()> {
+        if self.loss.smoothness() > 0.0 && !self.loss.is_binary() {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "ratings are numbers under a smooth loss: take {} squared or huber",
+            Setting::Loss
+        )))
+    }
 }
 
 /// The numbers of a user and an item, as far as a model knows them.
@@ -155,12 +166,7 @@ impl Structure for Completion {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
-        self.loss.check_width()?;
-        if self.loss.is_binary() || self.loss.smoothness() <= 0.0 {
-            return Err(Error::setting(
-                "ratings are numbers under a smooth loss: take the loss squared or huber",
-            ));
-        }
+        self.check_loss()?;
         if names.dictionary.len() != names.features {
             return Err(Error::setting("every user must have a name"));
         }
@@ -172,11 +178,12 @@ impl Structure for Completion {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         if penalty.is_low_rank() {
-            return Ok(());
+            return self.check_loss();
         }
-        Err(Error::setting(
-            "ratings are completed in the trace ball, which takes the place of other regularisers",
-        ))
+        Err(Error::setting(format!(
+            "ratings are completed in the trace ball, which takes the place of other regularisers: take {} trace",
+            Setting::Ball
+        )))
     }
 
     fn pose<'d>(&'d self, data: &'d Ratings, posing: &Posing<'_>) -> Result<Posed<'d>> {
@@ -255,6 +262,7 @@ impl Structure for Completion {
             task: "completion",
             predicts: format!("{users} users and {items} items"),
             loss: scalar_loss(self.loss),
+            scalar_loss: Some(self.loss),
             features: Some(features),
             ..Words::default()
         }

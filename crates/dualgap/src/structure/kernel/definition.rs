@@ -8,9 +8,9 @@ use crate::linalg::kernels::add_scaled;
 use crate::linalg::parallel;
 use crate::structure::evaluation::{ErrorKind, Evaluation};
 use crate::structure::posed::{Posed, Posing};
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
+use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Gram, Kernel, KernelFunction, Penalty};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -145,11 +145,29 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
             Penalty::Ridge { l1, nonnegative: false, free: None, .. } if *l1 == 0.0 => {
                 self.of.check_kernel()
             }
+            Penalty::Ridge { free: Some(_), .. } | Penalty::Lasso { free: Some(_), .. } => {
+                Err(Error::setting(format!(
+                    "an intercept without penalty does not go with {}: {}=penalised adds a constant to the inputs",
+                    Setting::Kernel,
+                    Setting::Intercept
+                )))
+            }
             _ => Err(Error::setting(
                 "a model under a kernel has the penalty λ/2‖f‖² and no other: no l1 norm, no ball, no signs, and no weight \
                  without penalty",
             )),
         }
+    }
+
+    fn allows_option(&self, choice: Choice, penalty: &Penalty) -> Result<()> {
+        if S::HAS_OPTIONS {
+            return self.of.allows_option(choice, penalty);
+        }
+        Err(Error::setting(format!(
+            "the options of Prox-SDCA are for linear models under a kernel: leave {} or {} out",
+            Setting::Option,
+            Setting::Kernel
+        )))
     }
 
     fn allows_scaling(&self) -> bool {

@@ -9,11 +9,12 @@ use crate::structure::{
     Chain, ChainBlocks, Choice, Linear, LinearBlocks, Multiclass, MulticlassBlocks,
 };
 use crate::term::{Gram, MulticlassLoss, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 
 /// A support vector machine without an intercept, kernel ridge regression, and what other losses make of it.
 impl UnderKernel for Linear {
     const KERNEL_NAME: &'static str = "kernel_linear";
+    const HAS_OPTIONS: bool = true;
     type Blocks<'b> = LinearBlocks<'b, ScalarLoss>;
 
     fn check_kernel(&self) -> Result<()> {
@@ -48,12 +49,10 @@ impl UnderKernel for Multiclass {
     type Blocks<'b> = MulticlassBlocks<'b>;
 
     fn check_kernel(&self) -> Result<()> {
-        if self.loss != MulticlassLoss::Hinge || self.rescaling != Rescaling::Margin {
-            return Err(Error::setting(
-                "classes under a kernel have the hinge, margin-rescaled: take this loss",
-            ));
+        if self.loss != MulticlassLoss::Hinge {
+            return Err(only_the_hinge("classes"));
         }
-        Ok(())
+        if self.rescaling != Rescaling::Margin { Err(only_margins("classes")) } else { Ok(()) }
     }
 
     fn inputs(data: &Examples) -> &Rows {
@@ -68,9 +67,8 @@ impl UnderKernel for Multiclass {
         &'b self,
         one_hot: &'b Examples,
         gram: &Gram<'_>,
-        choice: Option<Choice>,
+        _: Option<Choice>,
     ) -> Result<MulticlassBlocks<'b>> {
-        refuse(choice)?;
         Ok(MulticlassBlocks::new(one_hot, &self.costs)?.under_kernel(gram))
     }
 
@@ -86,12 +84,19 @@ impl UnderKernel for Chain {
     type Blocks<'b> = ChainBlocks<'b>;
 
     fn check_kernel(&self) -> Result<()> {
-        let hinge = self.loss == ChainLoss::Hinge && self.rescaling == Rescaling::Margin;
-        if !hinge || self.beam.is_some() || self.forbid.is_some() {
-            return Err(Error::setting(
-                "chains under a kernel have the hinge, margin-rescaled, and are searched by Viterbi's algorithm among all \
-                 labelings",
-            ));
+        if self.loss != ChainLoss::Hinge {
+            return Err(only_the_hinge("chains"));
+        }
+        if self.rescaling != Rescaling::Margin {
+            return Err(only_margins("chains"));
+        }
+        if self.beam.is_some() || self.forbid.is_some() {
+            return Err(Error::setting(format!(
+                "chains under a kernel are searched by Viterbi's algorithm among all labelings: leave {} or {} out, and forbid \
+                 none",
+                Setting::Beam,
+                Setting::Kernel
+            )));
         }
         Ok(())
     }
@@ -108,9 +113,8 @@ impl UnderKernel for Chain {
         &'b self,
         one_hot: &'b Sequences,
         gram: &Gram<'_>,
-        choice: Option<Choice>,
+        _: Option<Choice>,
     ) -> Result<ChainBlocks<'b>> {
-        refuse(choice)?;
         Ok(ChainBlocks::new(one_hot, self.hamming)?.under_kernel(gram))
     }
 
@@ -122,11 +126,18 @@ impl UnderKernel for Chain {
     }
 }
 
-fn refuse(choice: Option<Choice>) -> Result<()> {
-    match choice {
-        None => Ok(()),
-        Some(_) => Err(Error::setting(
-            "the options of Prox-SDCA are for structures without a kernel: leave them out",
-        )),
-    }
+/// Returns the error for another loss than the hinge.
+fn only_the_hinge(what: &str) -> Error {
+    let (kernel, loss) = (Setting::Kernel, Setting::Loss);
+    Error::setting(format!(
+        "{what} under a kernel have the hinge: leave {kernel} out, or take {loss} hinge"
+    ))
+}
+
+/// Returns the error for slack rescaling.
+fn only_margins(what: &str) -> Error {
+    let (kernel, rescale) = (Setting::Kernel, Setting::Rescale);
+    Error::setting(format!(
+        "{what} under a kernel are margin-rescaled: leave {kernel} out, or take {rescale} margin"
+    ))
 }

@@ -11,6 +11,9 @@ pub trait UnderKernel: Structure {
     /// The name in model files of the structure under a kernel.
     const KERNEL_NAME: &'static str;
 
+    /// Whether its blocks under a kernel can choose their steps as without one, by the options of Prox-SDCA.
+    const HAS_OPTIONS: bool = false;
+
     /// Its blocks, over data whose inputs are one-hot.
     type Blocks<'b>: Witnessed
     where

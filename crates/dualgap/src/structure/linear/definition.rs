@@ -1,10 +1,11 @@
 //! Linear models as a structure: a number for each example, or the sign of one.
 
 use super::{Choice, LinearBlocks};
-use crate::ball::PerOutput;
+use crate::ball::{BallSettings, PerOutput};
 use crate::data::{
     Alphabet, Classes, Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
+use crate::structure::definition::refuse_corners;
 use crate::structure::evaluation::{ErrorKind, Evaluation, NumberErrors, log_loss};
 use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::compare;
@@ -12,7 +13,7 @@ use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Ball, Constants, Loss, Penalty, ScalarLoss, best_constants};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -85,19 +86,18 @@ impl Structure for Linear {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         match penalty {
-            Penalty::Ball { ball: Ball::Trace { .. }, .. } => Err(Error::setting(
-                "one output has weights of rank one whatever they are: take the l1 ball or a penalty",
-            )),
-            Penalty::Ball { .. } if self.loss.smoothness() <= 0.0 => {
-                let names = if self.loss.is_binary() {
-                    "smooth hinge, squared hinge or logistic"
-                } else {
-                    "squared or Huber's"
-                };
-                Err(Error::setting(format!("a ball needs a smooth loss: take {names}")))
-            }
+            Penalty::Ball { ball: Ball::Trace { .. }, .. } => Err(Error::setting(format!(
+                "one output has weights of rank one whatever they are: {0} trace is for multiclass, multilabel and \
+                 multioutput; take {0} l1, or a penalty",
+                Setting::Ball
+            ))),
+            Penalty::Ball { .. } => refuse_corners(self.loss),
             _ => Ok(()),
         }
+    }
+
+    fn allows_in_ball(&self, settings: &BallSettings) -> Result<()> {
+        settings.check_curved(self.loss.conditioning())
     }
 
     fn weighs_columns(&self) -> bool {
@@ -193,7 +193,8 @@ impl Structure for Linear {
             _ => ("regression", String::new()),
         };
         let loss = scalar_loss(self.loss);
-        Words { task, predicts, loss, ..Words::default() }.with("loss", json!(self.loss))
+        Words { task, predicts, loss, scalar_loss: Some(self.loss), ..Words::default() }
+            .with("loss", json!(self.loss))
     }
 
     fn spell(&self, names: &Names, &score: &f64) -> Vec<String> {

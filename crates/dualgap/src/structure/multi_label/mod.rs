@@ -7,8 +7,9 @@
 //! P(X) = mean of Σ_k loss(⟨x_k, a⟩, ±1) + μ/2‖X‖²      for ‖X‖ ≤ r
 //! ```
 
-use crate::ball::PerOutput;
+use crate::ball::{BallSettings, PerOutput};
 use crate::data::{Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary};
+use crate::structure::definition::refuse_corners;
 use crate::structure::evaluation::{Evaluation, SetEvaluation};
 use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::by_label;
@@ -16,7 +17,7 @@ use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -55,20 +56,15 @@ impl MultiLabel {
 
 /// Returns an error unless the penalty is a ball, and the loss smooth.
 pub(crate) fn refuse_all_but_balls(loss: ScalarLoss, penalty: &Penalty, each: &str) -> Result<()> {
-    if penalty.ball().is_none() {
-        return Err(Error::setting(format!(
-            "several outputs are trained in a ball: under a penalty every {each} is a problem of its own"
-        )));
+    if penalty.ball().is_some() {
+        return refuse_corners(loss);
     }
-    if loss.smoothness() > 0.0 {
-        return Ok(());
-    }
-    let names = if loss.is_binary() {
-        "smooth hinge, squared hinge or logistic"
-    } else {
-        "squared or Huber's"
-    };
-    Err(Error::setting(format!("a ball needs a smooth loss: take {names}")))
+    Err(Error::setting(format!(
+        "several outputs are trained in a ball: give {} l1, simplex or trace, and {}; under a penalty every {each} is a problem \
+         of its own, for a linear model of one output",
+        Setting::Ball,
+        Setting::Radius
+    )))
 }
 
 impl Structure for MultiLabel {
@@ -101,6 +97,10 @@ impl Structure for MultiLabel {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         refuse_all_but_balls(self.loss, penalty, "label")
+    }
+
+    fn allows_in_ball(&self, settings: &BallSettings) -> Result<()> {
+        settings.check_curved(self.loss.conditioning())
     }
 
     fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {

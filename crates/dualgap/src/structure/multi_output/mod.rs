@@ -142,6 +142,7 @@ impl Structure for MultiOutput {
             task: "multioutput",
             predicts: format!("{} outputs", names.alphabet.len()),
             loss: format!("{} of every output", scalar_loss(self.loss)),
+            names_of: Some("output"),
             ..Words::default()
         }
         .with("loss", json!(self.loss))

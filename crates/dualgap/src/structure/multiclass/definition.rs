@@ -1,11 +1,11 @@
 //! Multiclass as a structure: one label out of several for each example.
 
 use super::{MulticlassBlocks, MulticlassOracle, ScoreBlocks};
-use crate::ball::ClassLosses;
+use crate::ball::{BallSettings, ClassLosses};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
-use crate::structure::definition::refuse_all_but_ridge_and_l1;
+use crate::structure::definition::{needs_smooth, refuse_all_but_ridge_and_l1};
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::own::{OracleBlocks, Rescaling};
@@ -14,7 +14,7 @@ use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Costs, MulticlassLoss, Penalty};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -79,6 +79,18 @@ impl Multiclass {
         let examples = numbers.map(|(i, &label)| (data.rows().row(i), label)).collect();
         Ok(OracleBlocks::owned(oracle, examples)?.rescaled(Rescaling::Slack))
     }
+
+    /// Returns an error if the loss has no such rescaling.
+    fn check_rescaling(&self) -> Result<()> {
+        if self.rescaling.is_margin() || self.loss == MulticlassLoss::Hinge {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "slack rescaling is for the hinge: take {} hinge, or {} margin",
+            Setting::Loss,
+            Setting::Rescale
+        )))
+    }
 }
 
 /// The layout, prediction and words of structures that have a score for every label of a row.
@@ -113,7 +125,20 @@ pub(crate) fn too_few(labels: usize, what: &str) -> Option<(String, String)> {
 
 /// Returns the error for slack rescaling under the l1 norm alone.
 pub(crate) fn slack_needs_lambda() -> Error {
-    Error::setting("slack rescaling needs a lambda: the l1 norm alone goes with margin rescaling")
+    Error::setting(format!(
+        "slack rescaling needs a lambda: {} 0, the l1 norm alone, goes with {} margin",
+        Setting::Lambda,
+        Setting::Rescale
+    ))
+}
+
+/// Returns the error for options of Prox-SDCA under slack rescaling.
+pub(crate) fn option_needs_margin() -> Error {
+    Error::setting(format!(
+        "the options of Prox-SDCA are for margin rescaling: leave {} out, or take {} margin",
+        Setting::Option,
+        Setting::Rescale
+    ))
 }
 
 impl Structure for Multiclass {
@@ -128,9 +153,7 @@ impl Structure for Multiclass {
 
     fn check(&self, names: &Names) -> Result<()> {
         self.loss.check()?;
-        if !self.rescaling.is_margin() && self.loss != MulticlassLoss::Hinge {
-            return Err(Error::setting("slack rescaling is for the hinge"));
-        }
+        self.check_rescaling()?;
         if names.alphabet.is_empty() {
             return Err(Error::setting("there is no class to predict"));
         }
@@ -138,14 +161,21 @@ impl Structure for Multiclass {
     }
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
+        self.check_rescaling()?;
         match penalty {
             Penalty::Ball { .. } if self.loss.smoothness() > 0.0 => Ok(()),
-            Penalty::Ball { .. } => {
-                Err(Error::setting("a ball needs a smooth loss: take the smooth hinge or softmax"))
-            }
+            Penalty::Ball { .. } => Err(needs_smooth("smooth-hinge or softmax")),
             Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
             _ => refuse_all_but_ridge_and_l1(penalty),
         }
+    }
+
+    fn allows_option(&self, _: Choice, _: &Penalty) -> Result<()> {
+        if self.rescaling.is_margin() { Ok(()) } else { Err(option_needs_margin()) }
+    }
+
+    fn allows_in_ball(&self, settings: &BallSettings) -> Result<()> {
+        settings.check_curved(self.loss.conditioning())
     }
 
     fn weighs_columns(&self) -> bool {
@@ -160,11 +190,6 @@ impl Structure for Multiclass {
             return Posed::in_ball(data.rows(), losses, posing);
         }
         if self.rescaling == Rescaling::Slack {
-            if posing.choice.is_some() {
-                return Err(Error::setting(
-                    "the options of Prox-SDCA are for margin rescaling: leave them out",
-                ));
-            }
             return Ok(Posed::penalised(self.slack_blocks(data)?, posing));
         }
         match (self.loss, posing.choice) {

@@ -9,9 +9,10 @@ use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::{ErrorKind, Evaluation};
 use crate::structure::posed::{Posed, Posing};
-use crate::structure::prox_sdca::stepped;
+use crate::structure::prox_sdca::{check_choice, stepped};
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Structure, Words};
+use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Words};
+use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -48,6 +49,10 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
 
     fn names(&self, _: &Self::Data) -> Result<Names> {
         Ok(Names::none(self.oracle.dim()))
+    }
+
+    fn allows_option(&self, choice: Choice, _: &Penalty) -> Result<()> {
+        check_choice(choice)
     }
 
     fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>) -> Result<Posed<'d>> {

@@ -25,7 +25,7 @@ use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -63,6 +63,17 @@ impl Sensing {
     pub fn new(loss: ScalarLoss, measured: Measurement) -> Self {
         Self { loss, measured }
     }
+
+    /// Returns an error unless the loss is smooth, and of numbers.
+    fn check_loss(&self) -> Result<()> {
+        if self.loss.smoothness() > 0.0 && !self.loss.is_binary() {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "measurements are numbers under a smooth loss: take {} squared or huber",
+            Setting::Loss
+        )))
+    }
 }
 
 impl Structure for Sensing {
@@ -75,12 +86,7 @@ impl Structure for Sensing {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
-        self.loss.check_width()?;
-        if self.loss.is_binary() || self.loss.smoothness() <= 0.0 {
-            return Err(Error::setting(
-                "measurements are numbers under a smooth loss: take the loss squared or huber",
-            ));
-        }
+        self.check_loss()?;
         if let Measurement::Matrices { columns } = self.measured
             && (columns == 0 || !names.features.is_multiple_of(columns))
         {
@@ -97,11 +103,12 @@ impl Structure for Sensing {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         if penalty.is_low_rank() {
-            return Ok(());
+            return self.check_loss();
         }
-        Err(Error::setting(
-            "a matrix is found from its measurements in the trace ball, which takes the place of other regularisers",
-        ))
+        Err(Error::setting(format!(
+            "a matrix is found from its measurements in the trace ball, which takes the place of other regularisers: take {} trace",
+            Setting::Ball
+        )))
     }
 
     fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Posed<'d>> {
@@ -178,10 +185,27 @@ impl Structure for Sensing {
                 ("phase-retrieval", format!("squares of inner products with {rows} numbers"))
             }
         };
-        let loss = scalar_loss(self.loss);
-        Words { task, loss, features: Some(features), ..Words::default() }
-            .with("loss", json!(self.loss))
-            .with("measured", json!(self.measured))
+        Words {
+            task,
+            loss: scalar_loss(self.loss),
+            scalar_loss: Some(self.loss),
+            features: Some(features),
+            ..Words::default()
+        }
+        .with("loss", json!(self.loss))
+        .with("measured", json!(self.measured))
+    }
+
+    /// The vector of phase retrieval, up to its sign: the largest singular value and its vector make it.
+    fn found(&self, fitted: Fitted<'_>) -> Vec<(&'static str, String, f64)> {
+        let squares = self.measured == Measurement::Squares;
+        let Some(x) = fitted.low_rank.filter(|x| squares && x.rank() > 0) else {
+            return Vec::new();
+        };
+        let names = &fitted.names.dictionary;
+        let name = |j: usize| names.name(j).map_or_else(|| (j + 1).to_string(), String::from);
+        let numbers = x.u().chunks_exact(x.rank()).map(|row| row[0] * x.s()[0].sqrt());
+        numbers.enumerate().map(|(j, number)| ("vector", name(j), number)).collect()
     }
 
     fn spell(&self, _: &Names, output: &f64) -> Vec<String> {

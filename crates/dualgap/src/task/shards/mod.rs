@@ -81,6 +81,7 @@ impl<S: Structure> Task<S> {
         work: impl FnOnce(&mut dyn Rounds) -> Result<R>,
     ) -> Result<R> {
         self.whole()?;
+        self.allows(method)?;
         let method = method.clone().for_penalty(&self.penalty)?;
         let structure = self.structure.clone().resolve(data)?;
         structure.check(&structure.names(data)?)?;

@@ -46,12 +46,7 @@ impl BlockFrankWolfe {
         common: &mut Common<'_, '_, L>,
         constants: TheoremConstants,
     ) -> Result<Self> {
-        constants.check()?;
-        if constants.k.is_some() || constants.delta.is_some() {
-            return Err(Error::setting(
-                "block Frank-Wolfe has the constants s and eta; k and delta are of primal-dual block Frank-Wolfe",
-            ));
-        }
+        constants.check_printed()?;
         let problem = common.problem;
         // The line search knows the slope of μ/2‖x‖² alone.
         let printed = constants.s.is_some() || constants.eta.is_some() || problem.term().is_some();
