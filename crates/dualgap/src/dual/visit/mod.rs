@@ -4,7 +4,8 @@
 //! - [`ActiveSet`]: a visit may also step away from a known corner or between two of them, with the oracle or without
 //!   (`active_set`).
 //!
-//! [`Visits`] is what both implement (`definition`). [`Blocks::Visits`](super::Blocks::Visits) names one of them, so that steps between known corners are compiled for blocks that know theirs.
+//! Both implement [`Visits`] (`definition`), and [`Blocks::Visits`](super::Blocks::Visits) names one of them, so that steps between
+//! known corners are compiled for blocks that know theirs.
 
 mod active_set;
 mod definition;

@@ -11,7 +11,7 @@ use crate::run::{
     Quota, Report, Resumable, RunState, Solver, Stop, Work,
 };
 use crate::{Error, Result};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,9 @@ fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64) -> 
 /// reading it would cost as much as a short step itself.
 struct Watch {
     deadline: Option<Instant>,
+    /// Whether a check has found the deadline past: then all later ones do, also those that do not read the clock. Whoever was halted
+    /// asks again whether that was so.
+    past: AtomicBool,
     /// The number of checks for each reading of the clock, and how many are left before the next reading.
     stride: AtomicU32,
     left: AtomicU32,
@@ -57,11 +60,15 @@ impl Watch {
 
     fn new(deadline: Option<Instant>) -> Self {
         let (stride, left) = (AtomicU32::new(1), AtomicU32::new(0));
-        Self { deadline, stride, left, read: Mutex::new(Instant::now()) }
+        let past = AtomicBool::new(false);
+        Self { deadline, past, stride, left, read: Mutex::new(Instant::now()) }
     }
 
     fn is_past(&self) -> bool {
         let Some(deadline) = self.deadline else { return false };
+        if self.past.load(Ordering::Relaxed) {
+            return true;
+        }
         // Checks that race with each other are counted wrongly, which does no harm.
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
@@ -76,7 +83,9 @@ impl Watch {
             self.stride.store(stride, Ordering::Relaxed);
             self.left.store(stride - 1, Ordering::Relaxed);
         }
-        now >= deadline
+        let past = now >= deadline;
+        self.past.fetch_or(past, Ordering::Relaxed);
+        past
     }
 }
 

@@ -6,6 +6,7 @@ use crate::linalg::low_rank::tests::{by_rows, decomposed, dense, random, with_va
 use crate::linalg::{Dense, LowRank, Random, Search};
 use faer::Mat;
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A matrix that is known exactly.
 fn exactly<'a>(entries: &'a Dense<'a>) -> Known<'a> {
@@ -231,4 +232,23 @@ fn all_of_many_equal_singular_values_are_found() {
         let again = top_until(&matrix, 10.0, ranks, Some(&warm), &search, &|| false).unwrap();
         assert_eq!(again.beyond().rank(), 80, "{first}, from a warm start");
     }
+}
+
+// Who is halted later has found as much or more: also where a search has become a decomposition of the whole matrix, which finds
+// nothing before its end.
+#[test]
+fn a_later_halt_leaves_no_fewer_singular_values() {
+    const SIDE: usize = 400;
+    let mut values = vec![0.0; SIDE * SIDE];
+    (0..SIDE).for_each(|i| values[(SIDE + 1) * i] = (i % 5) as f64 - 2.0);
+    let matrix = Dense::new(SIDE, SIDE, &values);
+    let ranks = |looks: usize| {
+        let seen = AtomicUsize::new(0);
+        let halted = || seen.fetch_add(1, Ordering::Relaxed) >= looks;
+        let search = Search::default();
+        let top = top_until(&matrix, 10.0, Ranks::default(), None, &search, &halted).unwrap();
+        (!top.whole && !top.complete).then(|| top.found.rank())
+    };
+    let found: Vec<usize> = (0..32).map_while(ranks).collect();
+    assert!(found.is_sorted() && found.first() == Some(&0) && found.last() > Some(&0), "{found:?}");
 }
