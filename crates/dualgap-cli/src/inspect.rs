@@ -130,10 +130,8 @@ fn tell(model: &dyn AnyModel, args: &InspectArgs) -> String {
     }
     if args.top > 0 {
         let labels = model.weighted();
-        let each = match labels.is_empty() {
-            true => "kind",
-            false => model.words().names_of.unwrap_or("label"),
-        };
+        let of_names = model.words().names_of.unwrap_or("label");
+        let each = if labels.is_empty() { "kind" } else { of_names };
         let _ = writeln!(text, "\nThe largest weights of each {each}:");
         for (label, name) in labels.iter().enumerate() {
             let _ = writeln!(text, "\n  {name}");

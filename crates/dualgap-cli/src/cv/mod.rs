@@ -173,7 +173,10 @@ fn search<T: TaskOptions>(
     grid: &Grid,
     budget: &Budget,
 ) -> Result<Search> {
-    (0..folds.count()).try_for_each(|fold| check_fold(args, job, &folds.outside(fold)))?;
+    (0..folds.count()).try_for_each(|fold| check_weights(args, job, &folds.outside(fold)))?;
+    job.spec.check_folds(&job.train.data, folds).map_err(|error| {
+        Error::file(&args.data.data, error.to_string(), "give more data, or other folds")
+    })?;
     let terminal = !args.quiet && std::io::stderr().is_terminal();
     let counter = terminal.then(|| RunCounter::new(folds.count() * grid.values.len()));
     let plan = TrialPlan {
@@ -201,23 +204,13 @@ fn search<T: TaskOptions>(
     found
 }
 
-/// Returns an error if the data without a fold have fewer than two labels, or no weight.
-fn check_fold<S: Structure>(args: &CvArgs, job: &Job<'_, S>, outside: &[usize]) -> Result<()> {
-    let data = &job.train.data;
-    if let (Some(path), Some(weights)) = (&args.data.sample_weights, data.weights()) {
-        let weights: Vec<f64> = outside.iter().map(|&i| weights[i]).collect();
-        weights::check_total(path, &weights)?;
-    }
-    let labels = outside.iter().map(|&i| job.spec.structure.labels(data, i));
-    let Some(labels) = labels.collect::<Option<Vec<_>>>() else { return Ok(()) };
-    if labels.concat().into_iter().collect::<BTreeSet<usize>>().len() > 1 {
+/// Returns an error if the data without a fold have no weight.
+fn check_weights<S: Structure>(args: &CvArgs, job: &Job<'_, S>, outside: &[usize]) -> Result<()> {
+    let (Some(path), Some(weights)) = (&args.data.sample_weights, job.train.data.weights()) else {
         return Ok(());
-    }
-    Err(Error::file(
-        &args.data.data,
-        "without one of the folds there are no two labels to tell apart",
-        "every label needs examples in two folds at least: give more data, or other folds",
-    ))
+    };
+    let weights: Vec<f64> = outside.iter().map(|&i| weights[i]).collect();
+    weights::check_total(path, &weights)
 }
 
 /// Returns the labels that occur in one fold only, so that no model is trained on them when they are tested.

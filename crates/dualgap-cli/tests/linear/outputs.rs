@@ -298,7 +298,7 @@ fn what_does_not_go_with_several_numbers_is_refused() {
     desk.run(&format!("train {LINE} {TRACE} --watch-test --test test.svm"))
         .refuses(&["--watch-test"]);
     for command in ["cv multioutput train.svm", "path multioutput train.svm -o folder"] {
-        desk.run(command).refuses(&["--ball", "multioutput"]);
+        desk.run(command).refuses(&["--ball", "several outputs"]);
     }
     desk.train(&format!("{LINE} {L1} -o model"));
     desk.run("predict model test.svm --scores").refuses(&["--scores"]);

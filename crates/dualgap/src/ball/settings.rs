@@ -73,20 +73,22 @@ impl BallSettings {
 
     /// Returns an error if the ball does not have the method, or the method not the constants.
     pub(crate) fn check(&self, ball: Ball) -> Result<()> {
-        let (methods, names) = match ball {
+        let (methods, names, others) = match ball {
             Ball::Trace { .. } => (
                 &BallMethod::LOW_RANK_BASELINES[..],
                 "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
+                "the l1 ball and the simplex",
             ),
             Ball::L1 { .. } | Ball::Simplex { .. } => (
                 &BallMethod::BASELINES[..],
                 "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
+                "the trace ball",
             ),
         };
         let ours = matches!(self.method, BallMethod::Auto | BallMethod::Pdbfw);
         if !ours && !methods.contains(&self.method) {
             return Err(Error::setting(format!(
-                "this solver is for another ball: take {} auto, pdbfw, {names}",
+                "this solver is for {others}: take {} auto, pdbfw, {names}",
                 Setting::Solver
             )));
         }
@@ -212,8 +214,8 @@ impl BallMethod {
 fn no_delta() -> Error {
     let (solver, loss) = (Setting::Solver, Setting::Loss);
     Error::setting(format!(
-        "{solver} pdbfw has no delta for a loss that is not strongly convex anywhere, as logistic and softmax are not: give one, \
-         as in {} delta=0.1, or take {loss} smooth-hinge, or {solver} auto",
+        "{solver} pdbfw has no delta for a loss that is not strongly convex anywhere, as logistic and softmax are not: give a \
+         delta of your own, as in {} delta=0.1, or take {loss} smooth-hinge, or {solver} auto",
         Setting::Constants
     ))
 }

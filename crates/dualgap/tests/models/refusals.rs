@@ -5,8 +5,8 @@ use dualgap::data::{Examples, Ratings, Sequences};
 use dualgap::dual::Average;
 use dualgap::run::Budget;
 use dualgap::structure::{
-    Beam, Centring, Chain, Choice, Completion, Hamming, Kernelised, Linear, MultiLabel, Multiclass,
-    Rescaling, Structure,
+    Beam, Centring, Chain, Choice, Completion, Hamming, Kernelised, Linear, LinkLoss, Matching,
+    MultiLabel, Multiclass, Rescaling, Structure,
 };
 use dualgap::task::{DualMethod, Method, PenaltySpec, Plan, Strength, Task, TaskSpec};
 use dualgap::term::{Ball, Free, KernelFunction, MulticlassLoss, Penalty, ScalarLoss};
@@ -65,10 +65,16 @@ fn settings_that_a_solver_or_a_ball_has_not_are_refused_at_once() {
     refused(logistic, ball, in_ball(BallMethod::Pdbfw, none), &two, "has no delta");
     refused(logistic, ball, in_ball(BallMethod::ProjectedGradient, some), &two, "leave it out");
     refused(logistic, ball, in_ball(BallMethod::BlockFrankWolfe, some), &two, "s and eta");
-    refused(logistic, ball, in_ball(BallMethod::StochasticFrankWolfe, none), &two, "another ball");
+    refused(
+        logistic,
+        ball,
+        in_ball(BallMethod::StochasticFrankWolfe, none),
+        &two,
+        "the trace ball",
+    );
     let softmax = Multiclass::new(MulticlassLoss::Softmax);
     let trace = Penalty::trace_ball(1.0, 0.1);
-    refused(softmax, trace, in_ball(BallMethod::AwaySteps, none), &two, "another ball");
+    refused(softmax, trace, in_ball(BallMethod::AwaySteps, none), &two, "the l1 ball");
     let free = Penalty::ridge(0.1).with_free(Free { column: 1, bound: 10.0 }).unwrap();
     let averaged = DualMethod { average: Average::Weighted, ..DualMethod::default() };
     refused(logistic, free, averaged, &two, "without averages");
@@ -82,15 +88,18 @@ fn options_of_prox_sdca_are_refused_at_once_where_there_are_none() {
     let ridge = Penalty::ridge(0.1);
     let chain = Chain::new(Hamming::Plain);
     refused(Chain::crf(), ridge, option(Choice::II), &data, "for the hinge");
-    refused(chain.clone(), ridge, option(Choice::I), &data, "options II, III and IV");
-    refused(chain.clone(), Penalty::lasso(0.1), option(Choice::II), &data, "need a lambda");
-    let slack = chain.clone().rescaled(Rescaling::Slack);
-    refused(slack.clone(), ridge, option(Choice::II), &data, "margin rescaling");
+    refused(chain, ridge, option(Choice::I), &data, "options II, III and IV");
+    refused(chain, Penalty::lasso(0.1), option(Choice::II), &data, "need a lambda");
+    let slack = chain.rescaled(Rescaling::Slack);
+    refused(slack, ridge, option(Choice::II), &data, "margin rescaling");
     let beam = Some(Beam { width: 2, bound: true });
     refused(slack.searched(beam), ridge, Method::Auto, &data, "not searched by a beam");
     refused(Chain::crf().searched(beam), ridge, Method::Auto, &data, "over all labelings");
     let under_kernel = Kernelised::new(chain, KernelFunction::Linear);
     refused(under_kernel, ridge, option(Choice::II), &data, "for linear models under a kernel");
+    let matching = TaskSpec::from(Task::new(Matching::new(LinkLoss::default()), ridge));
+    let error = matching.allows(&option(Choice::II).into()).unwrap_err();
+    assert!(error.to_string().contains("no options of Prox-SDCA"), "{error}");
     let two = Examples::from_dense(&[vec![1.0], vec![-1.0]], &["a", "b"]).unwrap();
     let slack = Multiclass::default().rescaled(Rescaling::Slack);
     refused(slack, ridge, option(Choice::I), &two, "margin rescaling");

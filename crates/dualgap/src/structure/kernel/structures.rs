@@ -52,7 +52,7 @@ impl UnderKernel for Multiclass {
         if self.loss != MulticlassLoss::Hinge {
             return Err(only_the_hinge("classes"));
         }
-        if self.rescaling != Rescaling::Margin { Err(only_margins("classes")) } else { Ok(()) }
+        if self.rescaling == Rescaling::Margin { Ok(()) } else { Err(only_margins("classes")) }
     }
 
     fn inputs(data: &Examples) -> &Rows {

@@ -10,8 +10,9 @@ use crate::structure::evaluation::{Evaluation, LinkEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::exact;
-use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
-use crate::{Error, Result};
+use crate::structure::{Choice, Fitted, Names, Purpose, Structure, WeightOf, Words};
+use crate::term::Penalty;
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
@@ -105,6 +106,13 @@ impl Structure for Matching {
             0 => Ok(()),
             _ => Err(Error::setting("links have no names")),
         }
+    }
+
+    fn allows_option(&self, _: Choice, _: &Penalty) -> Result<()> {
+        Err(Error::setting(format!(
+            "matchings have no options of Prox-SDCA: leave {} out",
+            Setting::Option
+        )))
     }
 
     fn pose<'d>(&'d self, data: &'d Matchings, posing: &Posing<'_>) -> Result<Posed<'d>> {
