@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_decomposition_of_a_whole_matrix_is_left_alone_once_it_is_halted() -> crate::Result<()> {
         const SIDE: usize = 400;
-        let at = |k: usize| if k % (SIDE + 1) == 0 { 1.0 } else { 0.0 };
+        let at = |k: usize| if k.is_multiple_of(SIDE + 1) { 1.0 } else { 0.0 };
         let values: Vec<f64> = (0..SIDE * SIDE).map(at).collect();
         let matrix = Dense::new(SIDE, SIDE, &values);
         let looks = AtomicUsize::new(0);
