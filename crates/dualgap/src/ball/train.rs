@@ -5,7 +5,7 @@ use super::{BallSettings, Solution, Weights};
 use crate::Result;
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report};
 
-/// A problem in a ball that can be solved: [`BallProblem`] with the data of either ball.
+/// A problem in a ball that can be solved: [`BallProblem`](super::BallProblem) with the data of either ball.
 pub trait Train {
     /// The form of the weights.
     type Weights: Weights;
@@ -18,7 +18,7 @@ pub trait Train {
     ) -> Result<Report<Solution<Self::Weights>>>;
 }
 
-/// Trains in a ball: in the l1 ball if the data are a [`BallTable`], in the trace ball if they are a [`trace::Map`].
+/// Trains in a ball: in the l1 ball if the data are a [`BallTable`](super::BallTable), in the trace ball if they are a [`trace::Map`](super::trace::Map).
 ///
 /// ```
 /// use dualgap::linalg::Rows;
