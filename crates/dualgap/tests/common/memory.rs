@@ -18,6 +18,19 @@ pub struct State<P> {
     pub points: Vec<P>,
     pub averages: Option<Averages<P>>,
     pub best: Best<P>,
+    pub outlook: Option<Outlook>,
+}
+
+/// Gaps and losses that visits have seen.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Outlook {
+    pub now: (f64, f64),
+    pub visits: usize,
+    pub last: Option<(f64, f64)>,
+    pub left: f64,
+    pub dual: Option<f64>,
+    pub stride: usize,
+    pub turn: usize,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

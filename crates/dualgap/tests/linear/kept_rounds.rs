@@ -2,7 +2,7 @@
 //! claims, the run that takes it up ends with a certificate that is true or not at all.
 
 use crate::common::fits;
-use crate::common::memory::{Recall, Rounds};
+use crate::common::memory::{Outlook, Recall, Rounds};
 use crate::linear::accelerated::ill_conditioned;
 use crate::linear::case::{Case, LOSSES, REGULARISERS};
 use crate::linear::rounding::{dual, primal};
@@ -117,6 +117,7 @@ fn refused(case: &Case, settings: &Settings, run_state: &RunState, forged: &Roun
 
 #[test]
 fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
+    let mut foreseen = 0;
     for (loss, free) in [
         (ScalarLoss::Logistic, false),
         (ScalarLoss::SmoothHinge { width: 1.0 }, true),
@@ -158,6 +159,22 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         assert!(spoilt(&|s| s.best.points.as_mut().unwrap().truncate(1)), "too few");
         assert!(spoilt(&|s| s.best.primal.as_mut().unwrap().2.push(0.0)), "too long");
         assert!(spoilt(&|s| s.engine.points.truncate(3)), "too few points");
+        match &honest.engine.outlook {
+            None => assert!(spoilt(&|s| s.engine.outlook = Some(Outlook::default()))),
+            Some(outlook) => {
+                foreseen += 1;
+                let spoilt =
+                    |outlook: Option<Outlook>| spoilt(&|s| s.engine.outlook = outlook.clone());
+                assert!(spoilt(None), "no outlook");
+                assert!(spoilt(Some(Outlook { stride: 3, ..outlook.clone() })), "other examples");
+                assert!(spoilt(Some(Outlook { turn: 1 << 20, ..outlook.clone() })), "no examples");
+                for lie in [1e3, -1e3, 0.0, f64::NAN, f64::INFINITY] {
+                    let (now, last, dual) = ((lie, lie), Some((lie, lie)), Some(lie));
+                    let visits = usize::MAX;
+                    spoilt(Some(Outlook { now, visits, last, dual, left: lie, ..outlook.clone() }));
+                }
+            }
+        }
         // Lies that could be true.
         let claim = |value| Measured { value, error: 0.0 };
         for lie in [1e3, -1e3, f64::NAN, f64::INFINITY] {
@@ -181,4 +198,5 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         spoilt(&|s| s.memory.calls = 0);
         spoilt(&|s| s.memory.left = 1);
     }
+    assert!(foreseen > 0, "no run had an outlook");
 }

@@ -180,7 +180,7 @@ fn a_checkpoint_of_another_version_is_called_that() {
     assert!(told().contains("format version 1") && told().contains("earlier"), "{}", told());
     keep(&small, &small.settings(), &file);
     let (mut header, engine) = read(&file);
-    assert_eq!(header["format_version"], 5);
+    assert_eq!(header["format_version"], 6);
     for (version, word) in [(4, "earlier"), (6, "newer")] {
         header["format_version"] = version.into();
         write(&file, header.clone(), &engine);
