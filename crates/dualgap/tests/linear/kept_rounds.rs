@@ -126,7 +126,8 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
     ] {
         let case = ill_conditioned(4, loss, 1e-4);
         let case = if free { case.with_intercept() } else { case };
-        let settings = Settings { acceleration: Acceleration::On, ..case.settings() };
+        let base = Settings { handover: true, ..case.settings() };
+        let settings = Settings { acceleration: Acceleration::On, ..base };
         let mut memory = InMemory::default();
         run(&case, &settings, Begin::Fresh, 15, Some(&mut memory)).unwrap();
         let Checkpoint { run: run_state, solver: bytes } = memory.last.unwrap();

@@ -52,11 +52,12 @@ fn trace<B: Blocks>(
                 rounds = InRounds::resume(blocks, &L2, momentum, settings, state).unwrap();
             }
         }
+        let foreseen = rounds.expected().map_or(0, |expected| expected.gap.to_bits());
         let Certified { model, iterate } = rounds.certify().unwrap();
         let (centred, memory) = (&rounds.centred, &rounds.rule.memory);
         let (kappa, &Memory { passes, left, calls, gained, .. }) = (centred.kappa, memory);
         let values = [model.primal, model.dual, iterate.primal, iterate.dual, kappa, gained];
-        let mut bits: Vec<u64> = values.map(f64::to_bits).to_vec();
+        let mut bits: Vec<u64> = [foreseen].into_iter().chain(values.map(f64::to_bits)).collect();
         bits.extend([passes, left, calls]);
         bits.extend(centred.engine.weights().iter().chain(rounds.weights()).map(|x| x.to_bits()));
         bits.extend(centred.engine.points().iter().flat_map(&bits_of));
@@ -209,6 +210,21 @@ fn every_direction_with_cached_outputs_and_fitted_rounds_does_not_notice_pauses(
         }
     }
     assert!(changed >= 20, "{changed} of 27 runs had their rounds fitted");
+}
+
+// What visits have seen of the gap decides when the loop certifies.
+#[test]
+fn what_is_foreseen_does_not_notice_pauses() {
+    let (inputs, labels) = rows(40, 2);
+    let rows = crate::linalg::Rows::dense(&inputs).unwrap();
+    let targets: Vec<f64> = labels.iter().map(|&y| if y == 0 { 1.0 } else { -1.0 }).collect();
+    for loss in [ScalarLoss::Logistic, ScalarLoss::SquaredHinge, ScalarLoss::Hinge] {
+        let blocks = LinearBlocks::new(&rows, targets.clone(), loss, Choice::I).unwrap();
+        let settings = Settings { lambda: 3e-3, threads: 1, ..Settings::default() };
+        compare(&blocks, &settings, entries(&blocks), 5);
+        let (through, _) = trace(&blocks, &settings, entries(&blocks), None);
+        assert!(through.iter().any(|bits| bits[0] != 0), "{loss:?}: nothing is foreseen");
+    }
 }
 
 // Lanes are as long as earlier ones have paid for, which a checkpoint has to know.
