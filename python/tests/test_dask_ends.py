@@ -157,16 +157,20 @@ def test_ctrl_c_leaves_a_certified_model(client, examples):
     def press():
         begun.wait()
         time.sleep(0.3)
-        os.kill(os.getpid(), signal.SIGINT)
         # Python drops an interrupt that comes while it frees an object: whoever pressed the keys presses them again.
-        while not ended.wait(10.0):
+        while not ended.is_set():
             os.kill(os.getpid(), signal.SIGINT)
+            ended.wait(10.0)
 
     presser = threading.Thread(target=press)
     presser.start()
-    interrupted(estimator(client, lam=1e-8, tolerance=1e-12, time=60.0, callback=lambda seen: begun.set()), examples)
-    ended.set()
-    presser.join()
+    model = estimator(client, lam=1e-8, tolerance=1e-12, time=60.0, callback=lambda seen: begun.set())
+    try:
+        interrupted(model, examples)
+    finally:
+        ended.set()
+        begun.set()
+        presser.join()
     assert estimator(client).fit(*blocks(*examples)).stop_ == "gap_reached"
 
 
