@@ -208,6 +208,20 @@ impl<L: Link> Accumulate for Primal<L> {
             }
         }
     }
+
+    #[inline]
+    fn add_classes(&mut self, row: Row<'_>, classes: usize, parts: &[(usize, f64)]) {
+        if L::IDENTITY && !L::SPREAD && self.journal.is_none() {
+            self.differs = true;
+            kernels::add_classes(row, classes, parts, &mut self.v);
+        } else {
+            row.for_each(|f, x| {
+                for &(y, d) in parts {
+                    self.add(f * classes + y, d * x);
+                }
+            });
+        }
+    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,15 @@ pub trait Accumulate {
             self.add_run(f * d.len(), d, factor * x);
         }
     }
+
+    /// Adds `x_f · d` at `f·classes + y` for each of these `(y, d)`.
+    fn add_classes(&mut self, row: Row<'_>, classes: usize, parts: &[(usize, f64)]) {
+        row.for_each(|f, x| {
+            for &(y, d) in parts {
+                self.add(f * classes + y, d * x);
+            }
+        });
+    }
 }
 
 /// A dense vector with compensated sums: nearly exact for any number of terms.

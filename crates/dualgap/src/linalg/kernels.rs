@@ -150,6 +150,22 @@ fn add_lanes<const M: usize, const N: usize>(
     write_lanes(&sums, scores);
 }
 
+/// `v[f·K + y] += d · x_f` for each of these `(y, d)`, with K classes. A step between two classes has two of them.
+pub fn add_classes(row: Row<'_>, classes: usize, parts: &[(usize, f64)], v: &mut [f64]) {
+    if let [(y, d), (z, e)] = *parts {
+        row.for_each(|f, x| {
+            let run = &mut v[f * classes..][..classes];
+            run[y] += d * x;
+            run[z] += e * x;
+        });
+        return;
+    }
+    row.for_each(|f, x| {
+        let run = &mut v[f * classes..][..classes];
+        parts.iter().for_each(|&(y, d)| run[y] += d * x);
+    });
+}
+
 /// `v[f·K + y] += factor · x_f · d_y`: the transpose of [`add_scores`], with `K = d.len()`.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
@@ -309,6 +325,23 @@ mod tests {
                 add_outer(row, &d, 1.0, &mut v);
                 prop_assert!((dot(&scores, &d) - dot(&v, &w)).abs() < 1e-12);
             }
+        }
+
+        #[test]
+        fn some_classes_are_added_as_all_are(
+            x in prop::collection::vec(-2.0..2.0_f64, 5),
+            d in prop::collection::vec(-2.0..2.0_f64, 4),
+            some in 0..=4_usize,
+        ) {
+            let indices = [0, 1, 3, 4, 6];
+            let row = Row::Sparse { indices: &indices, values: &x };
+            let parts: Vec<(usize, f64)> = d.iter().copied().enumerate().take(some).collect();
+            let (mut all, mut v) = (vec![1.0; 28], vec![1.0; 28]);
+            for (&f, x) in indices.iter().zip(&x) {
+                parts.iter().for_each(|(y, d)| all[f as usize * 4 + y] += d * x);
+            }
+            add_classes(row, 4, &parts, &mut v);
+            prop_assert_eq!(all, v);
         }
 
         #[test]

@@ -120,11 +120,7 @@ impl MulticlassScratch {
     fn add_outer(&mut self, row: Row<'_>, classes: usize, factor: f64, out: &mut impl Accumulate) {
         self.scaled.clear();
         self.scaled.extend(self.d.iter().map(|&(y, d)| (y, factor * d)));
-        row.for_each(|f, x| {
-            for &(y, d) in &self.scaled {
-                out.add(f * classes + y, d * x);
-            }
-        });
+        out.add_classes(row, classes, &self.scaled);
     }
 }
 
