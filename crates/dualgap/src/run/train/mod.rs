@@ -235,9 +235,11 @@ fn ends(expected: Expected, budget: &Budget, refuted: Option<f64>) -> bool {
     refuted.is_none_or(|refuted| expected.gap < 0.5 * refuted) && budget.would_be_met(expected)
 }
 
-/// Whether a certificate would be in vain, even if the solver expects too much.
+/// Whether a certificate would be in vain, even if the solver expects too much. A run without a tolerance is one that somebody
+/// watches: only where a solver knows its gap is there nothing to be learned.
 fn is_far(expected: Expected, budget: &Budget) -> bool {
-    !budget.would_be_met(Expected { gap: expected.gap / expected.off, ..expected })
+    let asked = budget.has_tolerance() || expected.off <= 1.0;
+    asked && !budget.would_be_met(Expected { gap: expected.gap / expected.off, ..expected })
 }
 
 /// Certifies again where an earlier run ended, if one did here: what it stored is not trusted, unless the solver has proved it

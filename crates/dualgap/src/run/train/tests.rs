@@ -412,3 +412,15 @@ fn a_gap_that_only_rounding_brings_under_the_tolerance_does_not_count() {
     let near = Certificate::new(side(1.0, 0.01), side(0.905, 0.0), true).unwrap();
     assert!(near.gap() < 0.1 && !budget.is_met(&near));
 }
+
+#[test]
+fn a_certificate_waits_only_where_the_tolerance_is_far_away() {
+    let expected = |gap, off| Expected { primal: 1.0, gap, off };
+    let budget = Budget::relative(0.01);
+    assert!(!is_far(expected(0.03, 4.0), &budget) && is_far(expected(0.05, 4.0), &budget));
+    assert!(is_far(expected(0.03, 1.0), &budget));
+    assert!(!is_far(expected(0.5, f64::INFINITY), &budget), "nothing waits for this one");
+    // Without a tolerance whoever watches sees as many certificates as there were.
+    assert!(!is_far(expected(0.5, 4.0), &Budget::passes(9)));
+    assert!(is_far(expected(0.5, 1.0), &Budget::passes(9)));
+}
