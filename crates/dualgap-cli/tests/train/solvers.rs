@@ -45,6 +45,23 @@ fn the_report_says_what_was_chosen() {
     assert!(table.stdout.contains("tactics"), "{}", table.stdout);
 }
 
+// To score the classes that an example's point has is to score them all: a visit without the oracle would be one that nobody counts.
+#[test]
+fn classes_are_visited_without_the_oracle_only_if_that_is_asked_for() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(60, 6, 4, 3).text());
+    let way = "multiclass data.svm --lambda 1e-4 --tolerance 1e-6";
+    for (cache, wanted) in [("auto", false), ("off", false), ("on", true)] {
+        let tactics = desk.train(&format!("{way} --cache {cache}"))["tactics"].to_string();
+        assert_eq!(tactics.contains("without the oracle"), wanted, "{cache}: {tactics}");
+    }
+    // Steps between classes that an example's point has follow the first one of a visit, but not without a cache.
+    let passes = |cache: &str| {
+        desk.train(&format!("{way} --acceleration off --cache {cache}"))["passes"].as_f64().unwrap()
+    };
+    assert!(passes("auto") < passes("off"));
+}
+
 // `auto` leaves examples out, the papers' algorithms do not, and what is asked for counts.
 #[test]
 fn the_papers_solvers_visit_every_example_in_every_pass_unless_asked_otherwise() {

@@ -73,12 +73,14 @@ pub struct CachePolicy {
     pub visits: u64,
 }
 
-/// When the settings allow cached passes.
+/// When known corners are stepped on without the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Never: every step calls the oracle.
     Never,
-    /// As long as they pay.
+    /// In further steps at visits with the oracle, as long as they pay, and in no pass of their own.
+    AtVisits,
+    /// As long as they pay, in further steps and in passes of their own.
     Paying,
     /// At least one after every oracle pass, and more as long as they pay.
     Once,
@@ -169,7 +171,7 @@ impl CachePolicy {
         } else {
             self.passes = 0;
             match policy {
-                Use::Never => false,
+                Use::Never | Use::AtVisits => false,
                 Use::Once => true,
                 Use::Paying => self.wait == 0,
             }
@@ -221,6 +223,17 @@ mod tests {
         assert!(asked_often > 3800 && asked_often < 4000, "{asked_often}");
         assert_eq!(asked(&mut CachePolicy::new(4), 400, Use::Never, [1.0, 0.5]), 400);
         assert_eq!(asked(&mut CachePolicy::new(4), 400, Use::Once, [1.0, 0.0]), 200);
+    }
+
+    #[test]
+    fn without_passes_of_its_own_the_cache_serves_further_steps_only() {
+        let mut tried = CachePolicy::new(4);
+        assert_eq!(asked(&mut tried, 400, Use::AtVisits, [1.0, 0.5]), 400);
+        let first = Tally { gain: 1.0, work: 1.0 };
+        for _ in 0..40 {
+            tried.visited(first, Tally { gain: 2.0, work: 1.0 }, 4, Use::AtVisits);
+        }
+        assert_eq!((tried.depth(0), tried.ahead().0), (DEEPEST, false));
     }
 
     #[test]

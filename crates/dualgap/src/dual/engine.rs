@@ -77,9 +77,9 @@ fn passes_per_certification<B: Blocks>(blocks: &B, settings: &Settings) -> f64 {
     if !settings.handover {
         return 1.0;
     }
-    match blocks.pass_work().filter(|&work| work > 0.0) {
+    match blocks.workload().pass.filter(|&work| work > 0.0) {
         Some(work) => (1.0 + PER_WEIGHT * blocks.dim() as f64 / work).min(MOST_PASSES),
-        None if blocks.are_scattered() => IN_ORDER,
+        None if blocks.locality().is_scattered() => IN_ORDER,
         None => 1.0,
     }
 }
@@ -91,7 +91,7 @@ pub(crate) fn pool(settings: &Settings) -> Result<Arc<parallel::Pool>> {
 
 /// The same, but none if a pass over the blocks takes less time than it takes to wake them.
 pub(crate) fn pool_for<B: Blocks>(blocks: &B, settings: &Settings) -> Result<Arc<parallel::Pool>> {
-    if blocks.is_little() { Ok(Arc::new(parallel::Pool::CALLER)) } else { pool(settings) }
+    if blocks.workload().is_little { Ok(Arc::new(parallel::Pool::CALLER)) } else { pool(settings) }
 }
 
 /// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.
@@ -130,7 +130,7 @@ fn sampling<B: Blocks>(blocks: &B, settings: &Settings) -> Sampling {
             if shrinking(settings)
                 && settings.batch == 1
                 && settings.average == Average::None
-                && blocks.prefers_chunks() =>
+                && blocks.locality().chunks =>
         {
             Sampling::Chunked
         }
@@ -292,7 +292,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let State { steps, tidied, mut order, cache_policy, lanes, v, coupling, .. } = state;
         let State { points, averages, best, outlook, .. } = state;
         order.weigh(|i| blocks.importance(i));
-        order.stretch(blocks.prefers_stretches());
+        let locality = blocks.locality();
+        order.stretch(locality.stretches);
         order.set_pace(blocks.pace());
         Ok(Self {
             step: settings.step,
@@ -301,7 +302,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps,
             tidied,
             order,
-            touches: blocks.touches(),
+            touches: locality.touches,
             slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
             lanes: lanes.map(|policy| Lanes::new(blocks, policy)),
             primal: Primal::kept(&problem.link, v, coupling),

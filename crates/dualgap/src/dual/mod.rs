@@ -66,7 +66,9 @@ pub(crate) use crate::run::Solution;
 pub use average::Average;
 pub(crate) use best::Best;
 pub(crate) use blocks::TOGETHER;
-pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, Quality, View};
+pub use blocks::{
+    ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, Locality, Quality, View, Workload,
+};
 pub(crate) use compressed::{Pair, Pointed, train_compressed, train_inside};
 pub use engine::Engine;
 pub use intercept::{FreeIntercept, NoIntercept};

@@ -143,7 +143,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
         // A compensated sum of v takes two copies for each of its parts, and its rounded value one.
-        let copies = 2 * blocks.image_parts() + 1;
+        let copies = 2 * blocks.workload().image_parts + 1;
         Need { weights: blocks.dim(), copies, others: 2 * blocks.len() }.check()?;
         let weighed = Weighed::new(blocks, Masses::new(blocks.len(), sample_weights)?, lambda);
         Ok(Self { blocks, link, lambda, weighed, offset: Vec::new() })

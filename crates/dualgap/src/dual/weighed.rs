@@ -59,7 +59,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
         let near = (largest, off);
         let n = self.blocks.len();
-        let least = n.div_ceil(self.blocks.least_searches());
+        let least = n.div_ceil(self.blocks.workload().searches);
         let parts = n.div_ceil(MOST_SEARCHES).max(least.min(SEARCH_PARTS));
         let mut all = SomeLosses::default();
         let buffers = || (self.blocks.scratch(), B::Corner::default());
@@ -115,7 +115,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
 
     /// Returns v at these points, by a compensated sum.
     pub fn image(&self, points: &[B::Point]) -> CompensatedVec {
-        let parts = self.blocks.image_parts();
+        let parts = self.blocks.workload().image_parts;
         if parts < 2 {
             let image = Image { weighed: self, points };
             return slices::sum(self.blocks.dim(), points.len(), &image);
@@ -135,7 +135,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
 
     /// Returns the sum of the dual values and v, or an error if a point is infeasible.
     pub fn dual(&self, points: &[B::Point]) -> Result<SomeDual> {
-        let parts = self.blocks.image_parts();
+        let parts = self.blocks.workload().image_parts;
         if parts < 2 && slices::shares(points.len()) {
             return self.dual_in_slices(points);
         }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The most items that may be public. Whoever adds one takes another away, or says here why there are more.
-const MOST: usize = 377;
+/// The most items that may be public. Whoever adds one takes another away, or says here why there are more. `Workload` and `Locality` of
+/// `dual` came for eight methods of `Blocks`.
+const MOST: usize = 379;
 
 /// Names that two rooms have, each for the reason beside it.
 const TWICE: [(&str, &str); 0] = [];

@@ -1,12 +1,13 @@
 //! What a block is: one example's part of the dual, in whatever coordinates suit it.
 //!
 //! - [`Blocks`]: what all blocks can do; [`ActiveSetBlocks`] and [`InterceptBlocks`]: what some can do besides.
-//! - `values`: what a step sees of the rest of the problem, and what searches and audits return.
+//! - `values`: what blocks say of their work and their data, what a step sees of the rest of the problem, and what searches and audits
+//!   return.
 
 mod values;
 
 pub(crate) use values::TOGETHER;
-pub use values::{Audit, Found, Quality, View};
+pub use values::{Audit, Found, Locality, Quality, View, Workload};
 
 use super::intercept::Intercept;
 use super::masses::Masses;
@@ -70,21 +71,9 @@ pub trait Blocks: Sized + Sync {
         self.len()
     }
 
-    /// Returns the multiplications of a pass over all blocks, if these are most of its work: a certificate looks at all weights
-    /// besides.
-    fn pass_work(&self) -> Option<f64> {
-        None
-    }
-
-    /// Whether a pass over all blocks takes less time than it takes to wake other threads.
-    fn is_little(&self) -> bool {
-        false
-    }
-
-    /// Returns how many searches are done one after the other before results are put together: more than one if a search takes
-    /// less time than that.
-    fn least_searches(&self) -> usize {
-        1
+    /// Returns how much work the blocks are. Nothing but time depends on it, and the order in which sums are rounded.
+    fn workload(&self) -> Workload {
+        Workload::default()
     }
 
     /// Returns new buffers.
@@ -106,26 +95,9 @@ pub trait Blocks: Sized + Sync {
         Pace::Patient
     }
 
-    /// Whether neighbouring blocks should be visited soon after each other, because their data are larger than a cache and
-    /// a block's own part is small; see [`super::Sampling::Chunked`].
-    fn prefers_chunks(&self) -> bool {
-        false
-    }
-
-    /// Whether chunks should lie near each other, too, because the data come from a file that memory may not hold.
-    fn prefers_stretches(&self) -> bool {
-        false
-    }
-
-    /// Whether the engine should [`touch`](Self::touch) blocks ahead of their visits.
-    fn touches(&self) -> bool {
-        false
-    }
-
-    /// Whether every visit waits for data from anywhere in memory: they are more than a cache holds, and no chunks keep neighbours
-    /// together.
-    fn are_scattered(&self) -> bool {
-        self.touches() && !self.prefers_chunks()
+    /// Returns how visits go through memory.
+    fn locality(&self) -> Locality {
+        Locality::default()
     }
 
     /// Reads some of the data of a block that will be visited soon, and of its point, so that they are in the cache by then. What
@@ -355,12 +327,6 @@ pub trait Blocks: Sized + Sync {
         Ok((found, self.rounding_near(i, w, largest_weight, off)))
     }
 
-    /// Returns into how many parts `Σ X_i α_i` is split when several threads compute it
-    /// (`linalg::parallel::parts`); each part takes twice the memory of v.
-    fn image_parts(&self) -> usize {
-        1
-    }
-
     /// Returns the same bound for weights of which each may be off by this much. Blocks that do not say what that does to
     /// their loss have no bound then.
     fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {
@@ -371,6 +337,10 @@ pub trait Blocks: Sized + Sync {
 /// Blocks whose points know the corners that they are mixtures of, their active set. A step can take weight from one of
 /// these corners (away and pairwise steps), and steps between them need no oracle (cached steps).
 pub trait ActiveSetBlocks: Blocks<Visits = ActiveSet> {
+    /// Whether it takes less work to score known corners than to search for the best of all. Where it does not, a visit without
+    /// the oracle is one with it that nobody counts: passes of such visits are made only if the settings ask for them.
+    const RECALLS: bool = true;
+
     /// Returns the work of one search for a block's best corner, in multiplications or what takes as long. The cache
     /// policy uses it to decide whether known corners are worth more steps.
     fn oracle_work(&self, i: usize) -> f64;

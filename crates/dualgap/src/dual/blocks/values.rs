@@ -1,9 +1,50 @@
-//! What a step sees of the rest of the problem, and what searches and audits return.
+//! What blocks say of their work and their data, what a step sees of the rest of the problem, and what searches and audits return.
 
 use crate::linalg::Measured;
 use crate::run::Basis;
 use crate::term::Norm;
 use crate::{Error, Result};
+
+/// How much work blocks are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Workload {
+    /// The multiplications of a pass over all blocks, if these are most of its work: a certificate looks at all weights besides.
+    pub pass: Option<f64>,
+    /// Whether a pass takes less time than it takes to wake other threads.
+    pub is_little: bool,
+    /// How many searches are done one after the other before results are put together: more than one if a search takes less time
+    /// than that.
+    pub searches: usize,
+    /// Into how many parts `Σ X_i α_i` is split when several threads compute it (`linalg::parallel::parts`); each part takes twice the
+    /// memory of v.
+    pub image_parts: usize,
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Self { pass: None, is_little: false, searches: 1, image_parts: 1 }
+    }
+}
+
+/// How visits of blocks go through memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Locality {
+    /// Whether neighbouring blocks should be visited soon after each other, because their data are larger than a cache and a block's own
+    /// part is small; see [`Sampling::Chunked`](crate::dual::Sampling::Chunked).
+    pub chunks: bool,
+    /// Whether chunks should lie near each other, too, because the data come from a file that memory may not hold.
+    pub stretches: bool,
+    /// Whether the engine should [`touch`](super::Blocks::touch) blocks ahead of their visits.
+    pub touches: bool,
+}
+
+impl Locality {
+    /// Whether every visit waits for data from anywhere in memory: they are more than a cache holds, and no chunks keep neighbours
+    /// together.
+    pub fn is_scattered(self) -> bool {
+        self.touches && !self.chunks
+    }
+}
 
 /// The result of a search for the best corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,3 +141,15 @@ pub struct Audit {
 
 /// At most so many blocks have their losses or audits computed at once: their numbers stay in the first cache.
 pub(crate) const TOGETHER: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_scattered_where_visits_wait_and_no_chunks_keep_neighbours_together() {
+        let of = |chunks, touches| Locality { chunks, touches, ..Locality::default() };
+        assert!(of(false, true).is_scattered());
+        assert!(!of(true, true).is_scattered() && !of(false, false).is_scattered());
+    }
+}

@@ -120,7 +120,7 @@ impl<B: Blocks, L: Link> Lanes<B, L> {
     pub fn new(blocks: &B, policy: LanePolicy) -> Self {
         let change = || Change { journal: Journal::new(blocks.dim()), product: 0.0, gain: 0.0 };
         let of_round = || (0..LANES).map(|_| RwLock::new(change())).collect();
-        let work = blocks.pass_work().map(|work| (work / blocks.len() as f64).max(1.0));
+        let work = blocks.workload().pass.map(|work| (work / blocks.len() as f64).max(1.0));
         Self {
             policy,
             work,

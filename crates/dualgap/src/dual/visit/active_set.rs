@@ -47,8 +47,10 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
         let cache = match settings.cache {
             Cache::On if settings.step == Step::Predefined => return Err(no_cache()),
             Cache::On => Use::Once,
-            Cache::Auto if direction != Direction::Toward => Use::Paying,
-            Cache::Auto | Cache::Off => Use::Never,
+            Cache::Auto if direction == Direction::Toward => Use::Never,
+            Cache::Auto if B::RECALLS => Use::Paying,
+            Cache::Auto => Use::AtVisits,
+            Cache::Off => Use::Never,
         };
         let policy = policy.ok_or_else(no_cache)?;
         Ok(Self { direction, cache, policy })
@@ -65,6 +67,7 @@ impl<B: ActiveSetBlocks> Visits<B> for ActiveSet {
     fn ahead(&self) -> (bool, u64) {
         match self.cache {
             Use::Never => (false, u64::MAX),
+            Use::AtVisits => (false, self.policy.ahead().1),
             Use::Paying | Use::Once => self.policy.ahead(),
         }
     }

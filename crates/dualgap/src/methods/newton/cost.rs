@@ -170,7 +170,7 @@ pub fn passes_of_ascent_per_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
     };
     let share = if rows.dense_values().is_some() { OF_FULL_ROW } else { 1.0 };
     let step = (passes + OTHERS * share) * entries + LOSS * predictions;
-    let fetched = if blocks.are_scattered() { FAR * rows.len() as f64 } else { 0.0 };
+    let fetched = if blocks.locality().is_scattered() { FAR * rows.len() as f64 } else { 0.0 };
     let visit = if k == 1 { VISIT } else { VISIT_OF_SEVERAL };
     Some(step / (2.0 * share * entries + visit * predictions + fetched))
 }

@@ -23,7 +23,7 @@ use super::legal::Legal;
 pub use super::scratch::ChainScratch;
 use crate::data::{Scheme, Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
-use crate::dual::{ActiveSet, Audit, Blocks, Found, Mixture, NoIntercept};
+use crate::dual::{ActiveSet, Audit, Blocks, Found, Mixture, NoIntercept, Workload};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, vanished};
@@ -249,10 +249,11 @@ impl Blocks for ChainBlocks<'_> {
     }
 
     /// Scores of features, and the best predecessors of labels.
-    fn pass_work(&self) -> Option<f64> {
+    fn workload(&self) -> Workload {
         let (rows, labels) = (self.data.rows(), self.data.alphabet().len());
         let work = (rows.stored() + rows.len() * labels) as f64 * labels as f64;
-        (self.spread == 0.0 && self.oracle_work.is_none()).then_some(work)
+        let pass = (self.spread == 0.0 && self.oracle_work.is_none()).then_some(work);
+        Workload { pass, ..Workload::default() }
     }
 
     fn importance(&self, i: usize) -> f64 {

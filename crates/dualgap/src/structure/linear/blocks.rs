@@ -18,7 +18,8 @@ use crate::dual::Pace;
 use crate::dual::problem::Masses;
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{
-    Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, TOGETHER, View, no_number,
+    Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Locality, Plain, Sweep, TOGETHER, View,
+    Workload, no_number,
 };
 use crate::linalg::kernels::{add_row, score};
 use crate::linalg::underflow::{product_above, root_above};
@@ -254,13 +255,14 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.rows.width()
     }
 
-    fn is_little(&self) -> bool {
-        parallel::is_little(self.rows.stored())
-    }
-
-    fn least_searches(&self) -> usize {
-        let of_row = self.rows.stored() / self.rows.len().max(1);
-        (ENTRIES / of_row.max(1)).clamp(1, SEARCHES)
+    fn workload(&self) -> Workload {
+        let (stored, rows) = (self.rows.stored(), self.rows.len());
+        Workload {
+            pass: None,
+            is_little: parallel::is_little(stored),
+            searches: (ENTRIES / (stored / rows.max(1)).max(1)).clamp(1, SEARCHES),
+            image_parts: parallel::parts(stored as f64, self.rows.width()),
+        }
     }
 
     fn importance(&self, i: usize) -> f64 {
@@ -272,16 +274,11 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         if self.choice == Choice::I { Pace::Eager } else { Pace::Patient }
     }
 
-    fn prefers_chunks(&self) -> bool {
-        self.choice == Choice::I && self.touches() && (self.prefers_stretches() || !self.alike())
-    }
-
-    fn prefers_stretches(&self) -> bool {
-        self.rows.are_large_and_mapped()
-    }
-
-    fn touches(&self) -> bool {
-        self.rows.are_many_and_short()
+    fn locality(&self) -> Locality {
+        let rows = self.rows;
+        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let chunks = self.choice == Choice::I && touches && (stretches || !self.alike());
+        Locality { chunks, stretches, touches }
     }
 
     #[inline]
@@ -457,10 +454,6 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         if *at != 0.0 {
             out.add_row(self.rows.row(i), factor * at);
         }
-    }
-
-    fn image_parts(&self) -> usize {
-        parallel::parts(self.rows.stored() as f64, self.rows.width())
     }
 
     fn audit(&self, i: usize, at: &f64, scratch: &mut LinearScratch) -> Result<Audit> {

@@ -8,7 +8,9 @@
 
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
-use crate::dual::{ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, Mixture, NoIntercept};
+use crate::dual::{
+    ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, Locality, Mixture, NoIntercept, Workload,
+};
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, root_above, vanished};
@@ -139,27 +141,20 @@ impl Blocks for MulticlassBlocks<'_> {
         self.data.rows().width() * self.classes
     }
 
-    fn pass_work(&self) -> Option<f64> {
-        (self.spread == 0.0).then(|| self.data.rows().stored() as f64 * self.classes as f64)
+    fn workload(&self) -> Workload {
+        let pass = self.data.rows().stored() as f64 * self.classes as f64;
+        Workload { pass: (self.spread == 0.0).then_some(pass), ..Workload::default() }
     }
 
     fn importance(&self, i: usize) -> f64 {
         self.squared_norms[i].sqrt()
     }
 
-    fn prefers_chunks(&self) -> bool {
+    fn locality(&self) -> Locality {
         let rows = self.data.rows();
-        self.touches()
-            && (self.prefers_stretches()
-                || !rows.resemble_neighbours_of_classes(self.labels, self.classes))
-    }
-
-    fn prefers_stretches(&self) -> bool {
-        self.data.rows().are_large_and_mapped()
-    }
-
-    fn touches(&self) -> bool {
-        self.data.rows().are_many_and_short()
+        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let alike = || rows.resemble_neighbours_of_classes(self.labels, self.classes);
+        Locality { chunks: touches && (stretches || !alike()), stretches, touches }
     }
 
     #[inline]
@@ -296,6 +291,8 @@ impl Blocks for MulticlassBlocks<'_> {
 }
 
 impl ActiveSetBlocks for MulticlassBlocks<'_> {
+    const RECALLS: bool = false;
+
     /// It takes no longer to compute the scores of all classes than those of some.
     fn score_active_set(&self, i: usize, _: &Mixture, w: &[f64], scratch: &mut MulticlassScratch) {
         self.rescore(i, w, scratch);

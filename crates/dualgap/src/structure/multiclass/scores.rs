@@ -13,7 +13,7 @@
 use super::segment::best_share;
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
-use crate::dual::{Audit, Blocks, Found, NoIntercept, Plain, View};
+use crate::dual::{Audit, Blocks, Found, Locality, NoIntercept, Plain, View, Workload};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above, vanished};
@@ -228,8 +228,13 @@ impl Blocks for ScoreBlocks<'_> {
         self.len().saturating_mul(self.classes)
     }
 
-    fn is_little(&self) -> bool {
-        parallel::is_little(self.rows.stored().saturating_mul(self.classes))
+    fn workload(&self) -> Workload {
+        let multiplications = self.rows.stored().saturating_mul(self.classes);
+        Workload {
+            is_little: parallel::is_little(multiplications),
+            image_parts: parallel::parts(multiplications as f64, self.dim()),
+            ..Workload::default()
+        }
     }
 
     fn importance(&self, i: usize) -> f64 {
@@ -240,19 +245,12 @@ impl Blocks for ScoreBlocks<'_> {
         self.loss.smoothness()
     }
 
-    fn prefers_chunks(&self) -> bool {
-        self.choice == Choice::I
-            && self.touches()
-            && (self.prefers_stretches()
-                || !self.rows.resemble_neighbours_of_classes(self.labels, self.classes))
-    }
-
-    fn prefers_stretches(&self) -> bool {
-        self.rows.are_large_and_mapped()
-    }
-
-    fn touches(&self) -> bool {
-        self.rows.are_many_and_short()
+    fn locality(&self) -> Locality {
+        let rows = self.rows;
+        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let alike = || rows.resemble_neighbours_of_classes(self.labels, self.classes);
+        let chunks = self.choice == Choice::I && touches && (stretches || !alike());
+        Locality { chunks, stretches, touches }
     }
 
     #[inline]
@@ -481,11 +479,6 @@ impl Blocks for ScoreBlocks<'_> {
     ) -> Result<(Found, f64)> {
         let Measured { value, error } = self.loss_near(i, w, largest_weight, scratch);
         Ok((Found::exact(value), if off == 0.0 { error } else { f64::INFINITY }))
-    }
-
-    fn image_parts(&self) -> usize {
-        let multiplications = self.rows.stored() as f64 * self.classes as f64;
-        parallel::parts(multiplications, self.dim())
     }
 }
 
