@@ -1,8 +1,9 @@
-//! Files in memory maps, as arrays that own their map.
+//! Files in memory maps, as arrays that own their map; and what will soon be read of any memory, asked for ahead.
 //!
 //! [`Map`] maps a file for reading; [`Map::array`] returns a part of it as an [`Array`] of numbers, which keeps the map alive. The
 //! operating system reads pages when they are touched and drops them when memory is short, so that a file may be larger than the
 //! memory of the machine. [`release`] drops them at once, for processes that are watched by how much memory they have.
+//! [`fetch`] brings a cache line near before it is needed.
 //!
 //! # Soundness
 //!
@@ -16,8 +17,12 @@
 //!   renames it, so that a map keeps the old contents. To remove or replace a mapped file by a rename is harmless.
 //! - *Dropped pages.* A map is shared with its file and never written to, so that a page that was dropped is read from the file again
 //!   at the next touch, with the same contents. Threads that read at the same time wait for it.
+//! - *Fetching ahead* is an instruction of every processor of its architecture that changes nothing but caches.
+
+mod fetch;
 
 pub use bytemuck::Pod;
+pub use fetch::{fetch, fetch_all};
 use memmap2::Mmap;
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Result};

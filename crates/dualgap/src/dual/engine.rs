@@ -43,8 +43,8 @@ pub struct Engine<'a, B: Blocks, L> {
     steps: u64,
     tidied: u64,
     order: Order,
-    /// Whether blocks are touched before their visit.
-    touches: bool,
+    /// Whether blocks are asked for before their visit.
+    fetches: bool,
     slots: Vec<Slot<B>>,
     /// Present if visits go in lanes.
     lanes: Option<Lanes<B, L>>,
@@ -302,7 +302,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps,
             tidied,
             order,
-            touches: locality.touches,
+            fetches: locality.fetches,
             slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
             lanes: lanes.map(|policy| Lanes::new(blocks, policy)),
             primal: Primal::kept(&problem.link, v, coupling),

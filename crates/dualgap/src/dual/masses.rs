@@ -3,6 +3,7 @@
 use super::TOGETHER;
 use crate::linalg::Sum;
 use crate::{Error, Result};
+use dualgap_map::fetch;
 use std::ops::Range;
 
 /// The masses of examples, or their quotients by a number.
@@ -64,6 +65,14 @@ impl Masses {
         match self {
             Self::Alike { mass, .. } => *mass,
             Self::Each(masses) => masses[i],
+        }
+    }
+
+    /// Asks for that of example i ahead of its use.
+    #[inline]
+    pub fn fetch(&self, i: usize) {
+        if let Self::Each(masses) = self {
+            fetch(&masses[i]);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Shrinking: which blocks the next round visits.
 
+use dualgap_map::fetch;
 use serde::{Deserialize, Serialize};
 
 /// Shrinking: a block whose visits change nothing is left out of the next rounds, more of them each time, until a
@@ -125,6 +126,12 @@ impl Shrinking {
                 self.idle[i] = self.idle[i].max(patience.saturating_add(1));
             }
         }
+    }
+
+    /// Asks ahead for what a visit to this block changes.
+    #[inline]
+    pub fn fetch(&self, i: usize) {
+        fetch(&self.idle[i]);
     }
 
     #[inline]

@@ -49,29 +49,28 @@ pub struct Sweep<'e, P> {
     pub(crate) scales: &'e Masses,
     pub(crate) masses: &'e Masses,
     pub(super) noted: Noted<'e>,
-    /// Whether blocks are touched before their visit.
-    pub(super) touches: bool,
+    /// Whether blocks are asked for before their visit.
+    pub(super) fetches: bool,
     /// How many visits there are.
     pub(super) visits: usize,
 }
 
 impl<P> Sweep<'_, P> {
     /// Calls `visit` with every block and what the visits change, in order; it returns whether the block moved, or an error.
-    /// `touch` reads what a later visit needs.
+    /// `fetch` asks for what a later visit needs.
     #[inline]
     pub(crate) fn each<E>(
         self,
-        touch: impl Fn(usize, &P) -> f64,
+        fetch: impl Fn(usize, &P),
         mut visit: impl FnMut(usize, &mut P, &mut [f64], &mut Noted<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let Self { order, points, v, scales, mut noted, touches, visits, .. } = self;
+        let Self { order, points, v, scales, mut noted, fetches, visits, .. } = self;
         let mut left = visits;
         while left > 0 {
-            let visited = order.visit_run(left, |i, upcoming| {
-                if touches {
-                    let touch = |&i: &usize| scales.of(i) + touch(i, &points[i]);
-                    // The compiler may not drop what it is told is used.
-                    std::hint::black_box(upcoming.iter().map(touch).sum::<f64>());
+            let visited = order.visit_run(left, fetches, |i, upcoming| {
+                if let Some(i) = upcoming {
+                    scales.fetch(i);
+                    fetch(i, &points[i]);
                 }
                 visit(i, &mut points[i], v, &mut noted)
             })?;

@@ -4,9 +4,7 @@
 //! depend on how it is stored, to the last bit.
 
 use crate::{Error, Result};
-
-/// The bytes of a cache line.
-const LINE: usize = 64;
+use dualgap_map::fetch_all;
 
 /// One row, borrowed. A sparse one is made by [`Row::sparse`], or is one of [`Rows`](super::Rows): both have checked its indices,
 /// and nobody else can write one down.
@@ -113,32 +111,19 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Reads a number of every cache line, so that all of the row is in the cache soon. What it returns has no meaning.
+    /// Asks for the row ahead of its use.
     #[inline]
-    pub(crate) fn touch(self) -> f64 {
-        let mut read = 0;
+    pub(crate) fn fetch(self) {
         // Beyond so many entries the hardware reads on by itself.
-        let most = 64;
+        let most = self.stored().min(64);
         if let Some(indices) = self.indices() {
-            for line in indices[..indices.len().min(most)].chunks(LINE / size_of::<u32>()) {
-                read ^= line[0];
-            }
+            fetch_all(&indices[..most]);
         }
-        let mut sum = f64::from(read);
         match self {
-            Row::Sparse { values, .. } | Row::Dense(values) => {
-                for line in values[..values.len().min(most)].chunks(LINE / size_of::<f64>()) {
-                    sum += line[0];
-                }
-            }
-            Row::Single { values, .. } => {
-                for line in values[..values.len().min(most)].chunks(LINE / size_of::<f32>()) {
-                    sum += f64::from(line[0]);
-                }
-            }
+            Row::Sparse { values, .. } | Row::Dense(values) => fetch_all(&values[..most]),
+            Row::Single { values, .. } => fetch_all(&values[..most]),
             Row::Ones { .. } => {}
         }
-        sum
     }
 
     /// Writes the values of neighbouring columns, zeros included: those from `first` on, as many as `out` has. `place` is that of

@@ -100,12 +100,9 @@ pub trait Blocks: Sized + Sync {
         Locality::default()
     }
 
-    /// Reads some of the data of a block that will be visited soon, and of its point, so that they are in the cache by then. What
-    /// it returns has no meaning; it keeps the compiler from leaving out the reading.
+    /// Asks for the data of a block that will be visited soon, and for its point, so that they are in the cache by then.
     #[inline]
-    fn touch(&self, _i: usize, _at: &Self::Point) -> f64 {
-        0.0
-    }
+    fn fetch(&self, _i: usize, _at: &Self::Point) {}
 
     /// Visits the blocks of a sweep, each as [`aim`](Self::aim), [`step_length`](Self::step_length), [`displace`](Self::displace)
     /// and [`mix`](Self::mix) would, to the last bit; returns whether it did. Blocks whose visits take long have no need of it.

@@ -34,15 +34,15 @@ pub struct Locality {
     pub chunks: bool,
     /// Whether chunks should lie near each other, too, because the data come from a file that memory may not hold.
     pub stretches: bool,
-    /// Whether the engine should [`touch`](super::Blocks::touch) blocks ahead of their visits.
-    pub touches: bool,
+    /// Whether the engine should [`fetch`](super::Blocks::fetch) blocks ahead of their visits.
+    pub fetches: bool,
 }
 
 impl Locality {
     /// Whether every visit waits for data from anywhere in memory: they are more than a cache holds, and no chunks keep neighbours
     /// together.
     pub fn is_scattered(self) -> bool {
-        self.touches && !self.chunks
+        self.fetches && !self.chunks
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn blocks_are_scattered_where_visits_wait_and_no_chunks_keep_neighbours_together() {
-        let of = |chunks, touches| Locality { chunks, touches, ..Locality::default() };
+        let of = |chunks, fetches| Locality { chunks, fetches, ..Locality::default() };
         assert!(of(false, true).is_scattered());
         assert!(!of(true, true).is_scattered() && !of(false, false).is_scattered());
     }

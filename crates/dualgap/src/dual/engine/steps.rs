@@ -14,15 +14,13 @@ impl<B: Blocks, L: Link> Engine<'_, B, L> {
     /// Finds the corner of the next block and steps on it: a mini-batch of one.
     #[inline]
     fn step_once(&mut self, cached: bool) -> Result<()> {
-        let Self { problem, slots, order, primal, points, visits, touches, .. } = self;
+        let Self { problem, slots, order, primal, points, visits, fetches, .. } = self;
         let slot = &mut slots[0];
         slot.block = if cached { order.next_known() } else { order.next_block() };
         let view = primal.view(1.0, true);
-        if *touches {
-            let blocks = problem.blocks;
-            let touch = |&i: &usize| problem.weighed.scales.of(i) + blocks.touch(i, &points[i]);
-            // The compiler may not drop what it is told is used.
-            std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
+        if let Some(i) = order.upcoming().filter(|_| *fetches) {
+            problem.weighed.scales.fetch(i);
+            problem.blocks.fetch(i, &points[i]);
         }
         let by_gaps = order.wants_gaps() && !cached;
         find(problem, &*visits, &points[slot.block], view, (cached, by_gaps), slot)?;
@@ -43,7 +41,7 @@ impl<B: Blocks, L: Link> Engine<'_, B, L> {
             scales: &problem.weighed.scales,
             masses: &problem.weighed.masses,
             noted: Noted::new(self.counts.then_some(gained), outlook.as_mut()),
-            touches: self.touches,
+            fetches: self.fetches,
             visits: visits as usize,
         })?;
         if swept {

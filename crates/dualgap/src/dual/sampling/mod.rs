@@ -8,7 +8,7 @@
 //! groups   256 blocks each: the blocks of the next runs, permuted when the visits reach them
 //! ```
 //!
-//! While a group is visited, the next one is still in the order of memory and is read ahead in it, which the hardware
+//! While a group is visited, the next one is still in the order of memory and is asked for in it, which the hardware
 //! recognises ([`Order::upcoming`]). A group has runs from several places, and others in every pass, so that a pass
 //! converges like a permuted one. It does not where neighbours are much alike, as in a file in the order of place: there the engine
 //! keeps to a permutation (`Rows::resemble_neighbours`).
@@ -61,9 +61,8 @@ const STRETCH: usize = 64;
 /// The stretches of a window.
 const WINDOW: usize = 4;
 
-/// How many blocks are read ahead at once: a processor waits for several of them at the same time, if nothing comes between.
-/// A permuted pass reads them as many visits ahead.
-const BURST: usize = 8;
+/// So many visits ahead a permuted pass asks for a block: its data are there by then, and still there.
+const AHEAD: usize = 8;
 
 /// Passes of draws by gap between two permuted passes: more passes use older gaps, fewer spend more steps on measuring.
 const DRAWN_PASSES: usize = 2;
@@ -231,27 +230,30 @@ impl Order {
     }
 
     /// Visits up to `most` blocks of an order that [goes in runs](Self::goes_in_runs), as [`next_block`](Self::next_block) and
-    /// [`visited`](Self::visited) would one by one, and returns how many. `visit` gets a block and what is
-    /// [upcoming](Self::upcoming), and returns whether its visit changed anything.
+    /// [`visited`](Self::visited) would one by one, and returns how many. `visit` gets a block and, if blocks are asked for ahead,
+    /// the one that is [upcoming](Self::upcoming), and returns whether its visit changed anything.
     #[inline]
     pub(super) fn visit_run<E>(
         &mut self,
         most: usize,
-        mut visit: impl FnMut(usize, &[usize]) -> Result<bool, E>,
+        fetches: bool,
+        mut visit: impl FnMut(usize, Option<usize>) -> Result<bool, E>,
     ) -> Result<usize, E> {
         if self.next == self.sequence.len() {
             self.begin_round();
         }
         self.permute_group();
-        let (from, ahead) = (self.next, self.ahead());
+        let (from, ahead) = (self.next, self.ahead().filter(|_| fetches));
         let of_group = if self.sampling == Sampling::Chunked { GROUP - from % GROUP } else { most };
         let end = self.sequence.len().min(from + most.min(of_group));
         self.next = end;
         let Self { sequence, shrinking, .. } = self;
         for next in from + 1..=end {
             let i = sequence[next - 1];
-            let moved = visit(i, upcoming(sequence, next, ahead))?;
+            let upcoming = ahead.and_then(|ahead| sequence.get(next + ahead).copied());
+            let moved = visit(i, upcoming)?;
             if let Some(shrinking) = shrinking {
+                upcoming.into_iter().for_each(|i| shrinking.fetch(i));
                 shrinking.visited(i, moved);
             }
         }
@@ -263,21 +265,20 @@ impl Order {
         self.next == self.sequence.len()
     }
 
-    /// Returns how many visits ahead blocks are read, if they are.
+    /// Returns how many visits ahead blocks may be asked for.
     #[inline]
     fn ahead(&self) -> Option<usize> {
         match self.sampling {
             Sampling::Chunked => Some(GROUP),
-            Sampling::Permuted | Sampling::Gap => Some(BURST),
+            Sampling::Permuted | Sampling::Gap => Some(AHEAD),
             Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => None,
         }
     }
 
-    /// Returns blocks that will be visited soon and whose data should be read now, if any: after every eighth visit the next
-    /// eight of them.
+    /// Returns a block that will be visited soon and whose data should be asked for now, if there is one.
     #[inline]
-    pub(super) fn upcoming(&self) -> &[usize] {
-        upcoming(&self.sequence, self.next, self.ahead())
+    pub(super) fn upcoming(&self) -> Option<usize> {
+        self.sequence.get(self.next + self.ahead()?).copied()
     }
 
     /// Returns the next block of a cached visit. Such a visit does not measure the block's gap, so sampling by gap
@@ -323,18 +324,6 @@ impl Order {
             self.begin_round();
         }
         self.sequence.len() - self.next
-    }
-}
-
-/// See [`Order::upcoming`].
-#[inline]
-fn upcoming(sequence: &[usize], next: usize, ahead: Option<usize>) -> &[usize] {
-    match ahead {
-        Some(ahead) if next.is_multiple_of(BURST) => {
-            let (from, end) = (next + ahead, sequence.len());
-            &sequence[from.min(end)..(from + BURST).min(end)]
-        }
-        _ => &[],
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) use mapped::Values;
 use super::buffer::{Buffer, Kept, Owner};
 use super::{Row, csr};
 use crate::{Error, Result};
-use dualgap_map::Array;
+use dualgap_map::{Array, fetch};
 use mapped::Mapped;
 
 /// Matrices of more bytes than this do not stay in the cache of a core.
@@ -30,6 +30,10 @@ const LARGE: usize = 1 << 26;
 
 /// In a matrix with longer rows on average, in bytes, the order of the rows makes little difference.
 const SHORT: usize = 2048;
+
+/// The place of a row that comes so many rows later is asked for with a row: two cache lines of places further on, so that it is there
+/// by then.
+const SOON: usize = 16;
 
 /// A data matrix by rows.
 ///
@@ -388,6 +392,19 @@ impl Rows {
                 self.shared_row(i)
             }
         }
+    }
+
+    /// Asks for row `i` ahead of its use, and for the places where rows begin that come soon after it: a row can only be asked for
+    /// once its place is known.
+    #[inline]
+    pub(crate) fn fetch(&self, i: usize) {
+        if let Storage::Sparse { starts, .. }
+        | Storage::Single { starts, .. }
+        | Storage::Ones { starts, .. } = &self.storage
+        {
+            starts.get(i + SOON).into_iter().for_each(fetch);
+        }
+        self.row(i).fetch();
     }
 
     #[inline(never)]

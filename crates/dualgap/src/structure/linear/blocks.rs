@@ -27,6 +27,7 @@ use crate::linalg::{Accumulate, Measured, Row, Rows, gamma, parallel, sized_scor
 use crate::methods::newton::CurvedBlocks;
 use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
+use dualgap_map::fetch;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::sync::OnceLock;
@@ -276,14 +277,17 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 
     fn locality(&self) -> Locality {
         let rows = self.rows;
-        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
-        let chunks = self.choice == Choice::I && touches && (stretches || !self.alike());
-        Locality { chunks, stretches, touches }
+        let (fetches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let chunks = self.choice == Choice::I && fetches && (stretches || !self.alike());
+        Locality { chunks, stretches, fetches }
     }
 
     #[inline]
-    fn touch(&self, i: usize, at: &f64) -> f64 {
-        at + self.targets[i] + self.euclidean.of[i] + self.rows.row(i).touch()
+    fn fetch(&self, i: usize, at: &f64) {
+        fetch(at);
+        fetch(&self.targets[i]);
+        fetch(&self.euclidean.of[i]);
+        self.rows.fetch(i);
     }
 
     fn sweep(&self, sweep: Sweep<'_, f64>) -> Result<bool> {
@@ -292,7 +296,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         }
         let (scales, masses) = (sweep.scales, sweep.masses);
         sweep.each(
-            |i, at| self.touch(i, at),
+            |i, at| self.fetch(i, at),
             |i, at, v, noted| {
                 let (row, y, squares) = (self.rows.row(i), self.targets[i], self.euclidean.of[i]);
                 let (a, scale) = (score(row, v), scales.of(i));

@@ -17,6 +17,7 @@ use crate::linalg::underflow::{product_above, root_above, vanished};
 use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
 use crate::term::{CheckedCosts, Costs, Gram};
 use crate::{Error, Result};
+use dualgap_map::fetch;
 
 /// What a step costs per example under a kernel, in multiplications: two scores change, and half of the kernel values are
 /// in the cache. Only the number of steps at a visit depends on it.
@@ -152,14 +153,15 @@ impl Blocks for MulticlassBlocks<'_> {
 
     fn locality(&self) -> Locality {
         let rows = self.data.rows();
-        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let (fetches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
         let alike = || rows.resemble_neighbours_of_classes(self.labels, self.classes);
-        Locality { chunks: touches && (stretches || !alike()), stretches, touches }
+        Locality { chunks: fetches && (stretches || !alike()), stretches, fetches }
     }
 
     #[inline]
-    fn touch(&self, i: usize, _: &Mixture) -> f64 {
-        self.squared_norms[i] + self.data.rows().row(i).touch()
+    fn fetch(&self, i: usize, _: &Mixture) {
+        fetch(&self.squared_norms[i]);
+        self.data.rows().fetch(i);
     }
 
     fn scratch(&self) -> MulticlassScratch {

@@ -22,6 +22,7 @@ use crate::methods::newton::CurvedBlocks;
 use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
 use crate::term::{CheckedCosts, Costs, MulticlassLoss, softmax};
 use crate::{Error, Result};
+use dualgap_map::{fetch, fetch_all};
 
 /// 4L² of the hinge in the norms of section 3.3: it is 2-Lipschitz in the largest entry of the scores.
 const LIPSCHITZ: f64 = 16.0;
@@ -247,15 +248,17 @@ impl Blocks for ScoreBlocks<'_> {
 
     fn locality(&self) -> Locality {
         let rows = self.rows;
-        let (touches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
+        let (fetches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
         let alike = || rows.resemble_neighbours_of_classes(self.labels, self.classes);
-        let chunks = self.choice == Choice::I && touches && (stretches || !alike());
-        Locality { chunks, stretches, touches }
+        let chunks = self.choice == Choice::I && fetches && (stretches || !alike());
+        Locality { chunks, stretches, fetches }
     }
 
     #[inline]
-    fn touch(&self, i: usize, at: &Vec<f64>) -> f64 {
-        at.first().unwrap_or(&0.0) + self.squared_norms[i] + self.rows.row(i).touch()
+    fn fetch(&self, i: usize, at: &Vec<f64>) {
+        fetch(&self.squared_norms[i]);
+        fetch_all(at);
+        self.rows.fetch(i);
     }
 
     fn scratch(&self) -> VectorScratch {
