@@ -5,7 +5,7 @@ use crate::ball::penalty_rows;
 use crate::claim::{certificate_rows, certified_sentence};
 use crate::explain::{explain, transitions};
 use crate::matchings::inspect_example;
-use crate::outputs::outputs_row;
+use crate::outputs::names_row;
 use crate::places::check_not_read;
 use crate::ratings::{centre_row, completion};
 use crate::report::{notes, scale_row, solver_name, task_row};
@@ -130,7 +130,7 @@ fn tell(model: &dyn AnyModel, args: &InspectArgs) -> String {
     }
     if args.top > 0 {
         let labels = model.weighted();
-        let of_names = model.words().names_of.unwrap_or("label");
+        let [of_names, _] = model.words().names_of.unwrap_or(["label", "labels"]);
         let each = if labels.is_empty() { "kind" } else { of_names };
         let _ = writeln!(text, "\nThe largest weights of each {each}:");
         for (label, name) in labels.iter().enumerate() {
@@ -212,7 +212,7 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
     }
     let mut rows = vec![("task", task_row(words.task, model)), ("loss", words.loss.clone())];
     rows.extend(words.lines);
-    rows.extend(outputs_row(model));
+    rows.extend(names_row(model));
     rows.extend(centre_row(model));
     rows.extend(penalty_rows(model));
     if words.features.is_none() {

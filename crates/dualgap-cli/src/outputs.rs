@@ -55,11 +55,9 @@ pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
     text
 }
 
-/// Returns the row with the names of a model's outputs, if it has several.
-pub fn outputs_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
-    if model.words().names_of != Some("output") {
-        return None;
-    }
+/// Returns the row with the names that a model's predictions are made of, if they are not labels.
+pub fn names_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    let [_, several] = model.words().names_of?;
     let names = model.names().alphabet.names();
     let rest = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
@@ -68,5 +66,5 @@ pub fn outputs_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
     let told =
         |name: &String| if name.contains(',') { format!("\"{name}\"") } else { name.clone() };
     let names: Vec<String> = names.iter().take(SHOWN).map(told).collect();
-    Some(("outputs", names.join(", ") + &rest))
+    Some((several, names.join(", ") + &rest))
 }

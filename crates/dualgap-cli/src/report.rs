@@ -234,7 +234,7 @@ impl<'a> Summary<'a> {
         Json {
             task,
             solver: match &provenance.method {
-                _ if let Some(own) = model.words().solver => SolverJson::Other(own),
+                _ if let Some([name, _]) = model.words().solver => SolverJson::Other(name),
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
@@ -509,10 +509,8 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::ExponentiatedGradient(_) => return "online exponentiated gradient (eg)",
         _ => (dual::Algorithm::default(), None),
     };
-    match model.words().solver {
-        Some("lbfgs") => return "stochastic steps, then L-BFGS",
-        Some(own) => return own,
-        None => (),
+    if let Some([_, told]) = model.words().solver {
+        return told;
     }
     if let Penalty::Lasso { .. } = model.penalty() {
         let smooth = model.words().scalar_loss.is_some_and(|loss| loss.smoothness() > 0.0);

@@ -17,12 +17,13 @@ pub struct Words {
     pub loss: String,
     /// The loss of a prediction that is one number.
     pub scalar_loss: Option<ScalarLoss>,
-    /// The solver that a structure has of its own, whatever the method says: `lbfgs`.
-    pub solver: Option<&'static str>,
+    /// The solver that a structure has of its own, whatever the method says, for machines and for people: `lbfgs`,
+    /// `stochastic steps, then L-BFGS`.
+    pub solver: Option<[&'static str; 2]>,
     /// Whether the weights of a model are its witness, so that another one has no use.
     pub proves_itself: bool,
-    /// What the names that predictions are made of belong to, if it is not labels: `output`.
-    pub names_of: Option<&'static str>,
+    /// What the names that predictions are made of belong to, if it is not labels, one and several: `output`, `outputs`.
+    pub names_of: Option<[&'static str; 2]>,
     /// More lines for people: names and values.
     pub lines: Vec<(&'static str, String)>,
     /// What the weights are of, if it is not features and pairs of labels.

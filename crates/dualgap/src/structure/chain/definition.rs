@@ -527,7 +527,7 @@ impl Structure for Chain {
                 task: "chain",
                 predicts: format!("{} labels", names.alphabet.len()),
                 loss: "log-loss (a conditional random field)".into(),
-                solver: Some("lbfgs"),
+                solver: Some(["lbfgs", "stochastic steps, then L-BFGS"]),
                 proves_itself: true,
                 lines: self.forbid.map(forbidden).into_iter().collect(),
                 ..Words::default()

@@ -142,7 +142,7 @@ impl Structure for MultiOutput {
             task: "multioutput",
             predicts: format!("{} outputs", names.alphabet.len()),
             loss: format!("{} of every output", scalar_loss(self.loss)),
-            names_of: Some("output"),
+            names_of: Some(["output", "outputs"]),
             ..Words::default()
         }
         .with("loss", json!(self.loss))
