@@ -12,6 +12,7 @@ found it independently, and the row says so.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -67,14 +68,24 @@ class Bracket:
         return value < self.lower - ROUNDING * abs(self.lower) - 1e-15
 
 
+def fastest(*turns: Iterable[Rung]) -> list[Rung]:
+    """Return the runs of several turns: of those with the same tolerance that found the same, the fastest."""
+    found: dict[tuple[float | None, float], Rung] = {}
+    for rung in itertools.chain(*turns):
+        known = found.setdefault((rung["tolerance"], rung["value"]), rung)
+        if rung["seconds"] < known["seconds"]:
+            found[rung["tolerance"], rung["value"]] = rung
+    return list(found.values())
+
+
 def ladder(rungs: Iterable[Rung]) -> list[Rung]:
     """Return the runs with a tolerance: those without one are of the defaults."""
     return [rung for rung in rungs if rung["tolerance"] is not None]
 
 
 def default(rungs: Iterable[Rung]) -> Rung | None:
-    """Return the run with the defaults, if there is one."""
-    return next((rung for rung in rungs if rung["tolerance"] is None), None)
+    """Return the fastest run with the defaults, if there is one."""
+    return min((rung for rung in rungs if rung["tolerance"] is None), key=lambda rung: rung["seconds"], default=None)
 
 
 def in_hindsight(rungs: Iterable[Rung], bracket: Bracket, goal: float) -> float | None:

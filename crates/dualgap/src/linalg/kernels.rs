@@ -249,15 +249,35 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[inline]
 pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     match row {
-        Row::Sparse { indices, values } => {
-            indices.iter().zip(values).map(|(&f, &x)| x * w[f as usize]).sum()
+        Row::Sparse { indices, values } => in_pairs(indices, values, w),
+        Row::Single { indices, values } => in_pairs(indices, values, w),
+        Row::Ones { indices } => {
+            let (pairs, last) = indices.as_chunks();
+            let (mut even, mut odd) = (0.0, 0.0);
+            for &[f, g] in pairs {
+                even += w[f as usize];
+                odd += w[g as usize];
+            }
+            last.iter().for_each(|&f| even += w[f as usize]);
+            even + odd
         }
-        Row::Single { indices, values } => {
-            indices.iter().zip(values).map(|(&f, &x)| f64::from(x) * w[f as usize]).sum()
-        }
-        Row::Ones { indices } => indices.iter().map(|&f| w[f as usize]).sum(),
         Row::Dense(values) => dot(values, &w[..values.len()]),
     }
+}
+
+/// `Σ_f x_f w_f` of stored entries, in two interleaved partial sums: in one, every addition waits for the one before, which takes longer than all
+/// that is read for it.
+#[inline]
+fn in_pairs<X: Copy + Into<f64>>(indices: &[u32], values: &[X], w: &[f64]) -> f64 {
+    let (pairs, last) = indices.as_chunks();
+    let (of_pairs, of_last) = values.as_chunks();
+    let (mut even, mut odd) = (0.0, 0.0);
+    for (&[f, g], &[x, y]) in pairs.iter().zip(of_pairs) {
+        even += x.into() * w[f as usize];
+        odd += y.into() * w[g as usize];
+    }
+    last.iter().zip(of_last).for_each(|(&f, &x)| even += x.into() * w[f as usize]);
+    even + odd
 }
 
 /// `v += factor · x`: the transpose of [`score`].
@@ -324,6 +344,25 @@ mod tests {
                 let mut v = vec![0.0; 15];
                 add_outer(row, &d, 1.0, &mut v);
                 prop_assert!((dot(&scores, &d) - dot(&v, &w)).abs() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn a_score_is_the_same_however_its_row_is_stored(
+            entries in prop::collection::vec((-2.0..2.0_f32, -2.0..2.0_f64), 0..12),
+            are_ones in any::<bool>(),
+        ) {
+            let indices: Vec<u32> = (0..entries.len() as u32).map(|k| 2 * k).collect();
+            let single: Vec<f32> = entries.iter().map(|&(x, _)| if are_ones { 1.0 } else { x }).collect();
+            let wide: Vec<f64> = single.iter().map(|&x| f64::from(x)).collect();
+            let w: Vec<f64> = entries.iter().flat_map(|&(_, w)| [w, 99.0]).collect();
+            let products = wide.iter().zip(&entries).map(|(x, (_, w))| x * w);
+            let found = score(Row::Sparse { indices: &indices, values: &wide }, &w);
+            prop_assert!((found - products.sum::<f64>()).abs() < 1e-12);
+            let narrow = score(Row::Single { indices: &indices, values: &single }, &w);
+            prop_assert_eq!(found.to_bits(), narrow.to_bits());
+            if are_ones {
+                prop_assert_eq!(found.to_bits(), score(Row::Ones { indices: &indices }, &w).to_bits());
             }
         }
 

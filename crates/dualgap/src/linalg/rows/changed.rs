@@ -2,6 +2,7 @@
 
 use super::{Parts, Row, Rows, Storage};
 use crate::Result;
+use std::sync::Arc;
 
 /// Rows are full if at least one in so many entries is not zero. A dense entry takes a quarter of the time of a sparse one, because
 /// several are multiplied at once, and at this share 8 bytes of memory in the place of 4 or 6.
@@ -74,10 +75,11 @@ impl Rows {
             indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
             starts.push(indices.len());
         }
+        let (starts, indices) = (starts.into(), indices.into());
         let storage = match self.parts() {
-            Parts::Single { .. } => Storage::Single { starts, indices, values: single },
+            Parts::Single { .. } => Storage::Single { starts, indices, values: single.into() },
             Parts::Ones { .. } => Storage::Ones { starts, indices },
-            _ => Storage::Sparse { starts, indices, values: wide },
+            _ => Storage::Sparse { starts, indices, values: wide.into() },
         };
         Self { width, storage }
     }
@@ -149,7 +151,8 @@ impl Rows {
         self.widen();
         match self.owned() {
             Storage::Sparse { indices, values, .. } => {
-                values.iter_mut().zip(indices).for_each(|(x, j)| *x /= factors[*j as usize]);
+                let entries = Arc::make_mut(values).iter_mut().zip(&**indices);
+                entries.for_each(|(x, j)| *x /= factors[*j as usize]);
             }
             Storage::Dense { values, .. } => {
                 for row in values.chunks_exact_mut(width.max(1)) {
@@ -173,8 +176,10 @@ impl Rows {
             return copy;
         };
         // At once in 64 bits, without a copy in 32.
-        let divided = values.iter().zip(indices).map(|(&x, &j)| f64::from(x) / factors[j as usize]);
-        Self::of_sparse(starts.clone(), indices.clone(), divided.collect(), self.width)
+        let divided = |(&x, &j): (&f32, &u32)| f64::from(x) / factors[j as usize];
+        let values = Arc::new(values.iter().zip(&**indices).map(divided).collect());
+        let (starts, indices) = (starts.clone(), indices.clone());
+        Self { width: self.width, storage: Storage::Sparse { starts, indices, values } }
     }
 
     /// Returns these rows with other numbers for their columns, and without the columns that have none.
@@ -224,7 +229,8 @@ impl Rows {
 }
 
 /// Makes room at the end of every row, in place, and fills it with a number.
-fn append_to_rows<T: Copy>(starts: &[usize], numbers: &mut Vec<T>, last: T) {
+fn append_to_rows<T: Copy>(starts: &[usize], numbers: &mut Arc<Vec<T>>, last: T) {
+    let numbers = Arc::make_mut(numbers);
     let rows = starts.len() - 1;
     numbers.reserve_exact(rows);
     numbers.resize(numbers.len() + rows, last);
@@ -236,6 +242,6 @@ fn append_to_rows<T: Copy>(starts: &[usize], numbers: &mut Vec<T>, last: T) {
 }
 
 /// Moves the starts of rows that have all become longer by one.
-fn shift(starts: &mut [usize]) {
-    starts.iter_mut().enumerate().for_each(|(i, start)| *start += i);
+fn shift(starts: &mut Arc<Vec<usize>>) {
+    Arc::make_mut(starts).iter_mut().enumerate().for_each(|(i, start)| *start += i);
 }

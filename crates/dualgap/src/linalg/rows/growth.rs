@@ -3,13 +3,15 @@
 use super::{Rows, Storage, is_single};
 use crate::linalg::memory;
 use crate::{Error, Result};
+use std::collections::TryReserveError;
+use std::sync::Arc;
 
 impl Rows {
     /// Stores all values of sparse rows in 64 bits.
     pub(super) fn widen(&mut self) {
         let taken = match &mut self.storage {
             Storage::Single { starts, indices, values } => {
-                (starts, indices, std::mem::take(values).into_iter().map(f64::from).collect())
+                (starts, indices, values.iter().copied().map(f64::from).collect())
             }
             Storage::Ones { starts, indices } => {
                 let values = as_many(indices);
@@ -18,13 +20,13 @@ impl Rows {
             _ => return,
         };
         let (starts, indices) = (std::mem::take(taken.0), std::mem::take(taken.1));
-        self.storage = Storage::Sparse { starts, indices, values: taken.2 };
+        self.storage = Storage::Sparse { starts, indices, values: Arc::new(taken.2) };
     }
 
     /// Stores all values of sparse rows, in 32 bits if all of them are one.
     fn store_values(&mut self) {
         if let Storage::Ones { starts, indices } = &mut self.storage {
-            let values = as_many(indices);
+            let values = Arc::new(as_many(indices));
             let (starts, indices) = (std::mem::take(starts), std::mem::take(indices));
             self.storage = Storage::Single { starts, indices, values };
         }
@@ -44,18 +46,19 @@ impl Rows {
         }
         let (starts, indices) = match self.owned() {
             Storage::Sparse { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x));
+                Arc::make_mut(values).extend(row.iter().map(|&(_, x)| x));
                 (starts, indices)
             }
             Storage::Single { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x as f32));
+                Arc::make_mut(values).extend(row.iter().map(|&(_, x)| x as f32));
                 (starts, indices)
             }
             Storage::Ones { starts, indices } => (starts, indices),
             _ => panic!("a sparse row among dense ones"),
         };
+        let indices = Arc::make_mut(indices);
         indices.extend(row.iter().map(|&(j, _)| j));
-        starts.push(indices.len());
+        Arc::make_mut(starts).push(indices.len());
         if let Some(&(j, _)) = row.last() {
             self.width = self.width.max(j as usize + 1);
         }
@@ -71,6 +74,7 @@ impl Rows {
         self.reserve(later.len(), later.stored())?;
         let (starts, indices) = match &mut self.storage {
             Storage::Sparse { starts, indices, values } => {
+                let values = Arc::make_mut(values);
                 match &later.storage {
                     Storage::Sparse { values: more, .. } => values.extend_from_slice(more),
                     Storage::Single { values: more, .. } => {
@@ -81,6 +85,7 @@ impl Rows {
                 (starts, indices)
             }
             Storage::Single { starts, indices, values } => {
+                let values = Arc::make_mut(values);
                 match &later.storage {
                     Storage::Single { values: more, .. } => values.extend_from_slice(more),
                     _ => values.resize(values.len() + later.stored(), 1.0),
@@ -96,8 +101,9 @@ impl Rows {
         else {
             return Err(Error::setting("dense rows among sparse ones"));
         };
+        let indices = Arc::make_mut(indices);
         let before = indices.len();
-        starts.extend(ends[1..].iter().map(|end| before + end));
+        Arc::make_mut(starts).extend(ends[1..].iter().map(|end| before + end));
         indices.extend_from_slice(columns);
         self.width = self.width.max(later.width);
         Ok(())
@@ -106,16 +112,14 @@ impl Rows {
     /// Reserves memory for this many rows and entries in all, and no more, or returns an error if there is none.
     pub(crate) fn reserve_exact(&mut self, rows: usize, entries: usize) -> Result<()> {
         let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
+            Storage::Sparse { starts, indices, values } => exactly(starts, rows)
+                .and_then(|()| exactly(indices, entries))
+                .and_then(|()| exactly(values, entries)),
+            Storage::Single { starts, indices, values } => exactly(starts, rows)
+                .and_then(|()| exactly(indices, entries))
+                .and_then(|()| exactly(values, entries)),
             Storage::Ones { starts, indices } => {
-                starts.try_reserve_exact(rows).and_then(|()| indices.try_reserve_exact(entries))
+                exactly(starts, rows).and_then(|()| exactly(indices, entries))
             }
             Storage::Dense { .. }
             | Storage::SharedSparse { .. }
@@ -132,16 +136,14 @@ impl Rows {
 
     fn reserve(&mut self, rows: usize, entries: usize) -> Result<()> {
         let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve(rows)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve(rows)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
+            Storage::Sparse { starts, indices, values } => more(starts, rows)
+                .and_then(|()| more(indices, entries))
+                .and_then(|()| more(values, entries)),
+            Storage::Single { starts, indices, values } => more(starts, rows)
+                .and_then(|()| more(indices, entries))
+                .and_then(|()| more(values, entries)),
             Storage::Ones { starts, indices } => {
-                starts.try_reserve(rows).and_then(|()| indices.try_reserve(entries))
+                more(starts, rows).and_then(|()| more(indices, entries))
             }
             Storage::Dense { values, .. } => values.try_reserve(entries),
             // Shared arrays never grow.
@@ -151,6 +153,14 @@ impl Rows {
         };
         made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
+}
+
+fn exactly<T: Clone>(array: &mut Arc<Vec<T>>, more: usize) -> Result<(), TryReserveError> {
+    Arc::make_mut(array).try_reserve_exact(more)
+}
+
+fn more<T: Clone>(array: &mut Arc<Vec<T>>, more: usize) -> Result<(), TryReserveError> {
+    Arc::make_mut(array).try_reserve(more)
 }
 
 /// Returns a one for every index, with room for as many as the indices have.

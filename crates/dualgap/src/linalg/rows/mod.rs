@@ -17,6 +17,7 @@ use super::{Row, csr};
 use crate::{Error, Result};
 use dualgap_map::{Array, fetch};
 use mapped::Mapped;
+use std::sync::Arc;
 
 /// Matrices of more bytes than this do not stay in the cache of a core.
 const CACHE: usize = 1 << 20;
@@ -49,24 +50,26 @@ pub struct Rows {
     storage: Storage,
 }
 
+/// Sparse matrices share what they have in common, such as the values of a matrix and of the same one with other numbers for its
+/// columns; an array is copied when it is changed.
 #[derive(Clone)]
 enum Storage {
     /// Row `i` is at `starts[i]..starts[i + 1]`, its indices ascend, and all are below the width.
     Sparse {
-        starts: Vec<usize>,
-        indices: Vec<u32>,
-        values: Vec<f64>,
+        starts: Arc<Vec<usize>>,
+        indices: Arc<Vec<u32>>,
+        values: Arc<Vec<f64>>,
     },
     /// The same with values that are exact in 32 bits.
     Single {
-        starts: Vec<usize>,
-        indices: Vec<u32>,
-        values: Vec<f32>,
+        starts: Arc<Vec<usize>>,
+        indices: Arc<Vec<u32>>,
+        values: Arc<Vec<f32>>,
     },
     /// The same with the value one everywhere.
     Ones {
-        starts: Vec<usize>,
-        indices: Vec<u32>,
+        starts: Arc<Vec<usize>>,
+        indices: Arc<Vec<u32>>,
     },
     /// Row-major, `len · width` numbers.
     Dense {
@@ -101,10 +104,11 @@ impl Storage {
             indices.extend_from_slice(rows.row(i).indices().unwrap_or_default());
             starts.push(indices.len());
         }
+        let (starts, indices) = (starts.into(), indices.into());
         if single.is_empty() {
-            Self::Sparse { starts, indices, values: wide }
+            Self::Sparse { starts, indices, values: wide.into() }
         } else {
-            Self::Single { starts, indices, values: single }
+            Self::Single { starts, indices, values: single.into() }
         }
     }
 }
@@ -151,11 +155,10 @@ impl std::fmt::Debug for Rows {
 impl Rows {
     /// Returns a sparse matrix without rows.
     pub fn sparse() -> Self {
-        Self { width: 0, storage: Storage::Ones { starts: vec![0], indices: Vec::new() } }
-    }
-
-    fn of_sparse(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, width: usize) -> Self {
-        Self { width, storage: Storage::Sparse { starts, indices, values } }
+        Self {
+            width: 0,
+            storage: Storage::Ones { starts: vec![0].into(), indices: Arc::default() },
+        }
     }
 
     /// Returns compressed sparse rows: row `i` has the entries `starts[i]..starts[i + 1]` of the indices, which
@@ -187,7 +190,11 @@ impl Rows {
                 Buffer(Kept::Owned(starts)),
                 Buffer(Kept::Owned(indices)),
                 Buffer(Kept::Owned(values)),
-            ) => Storage::Sparse { starts, indices, values },
+            ) => Storage::Sparse {
+                starts: starts.into(),
+                indices: indices.into(),
+                values: values.into(),
+            },
             (starts, indices, values) => Storage::SharedSparse {
                 starts: starts.into_owner(),
                 indices: indices.into_owner(),
@@ -283,9 +290,9 @@ impl Rows {
     fn owned(&mut self) -> &mut Storage {
         let copy = match &self.storage {
             Storage::SharedSparse { starts, indices, values } => Some(Storage::Sparse {
-                starts: starts.as_slice().to_vec(),
-                indices: indices.as_slice().to_vec(),
-                values: values.as_slice().to_vec(),
+                starts: starts.as_slice().to_vec().into(),
+                indices: indices.as_slice().to_vec().into(),
+                values: values.as_slice().to_vec().into(),
             }),
             Storage::SharedDense { len, values } => {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
@@ -430,8 +437,10 @@ impl Rows {
 
     /// Returns the identity matrix: row i has a one at i.
     pub(crate) fn identity(count: usize) -> Self {
-        let indices = (0..count).map(|i| i as u32).collect();
-        Self { width: count, storage: Storage::Ones { starts: (0..=count).collect(), indices } }
+        let (starts, indices): (Vec<_>, Vec<_>) =
+            ((0..=count).collect(), (0..count).map(|i| i as u32).collect());
+        let storage = Storage::Ones { starts: starts.into(), indices: indices.into() };
+        Self { width: count, storage }
     }
 }
 

@@ -33,6 +33,7 @@ impl Rows {
             return None;
         }
         let (columns, indices) = renumbered(indices, self.width)?;
+        let indices = Arc::new(indices);
         let storage = match &self.storage {
             Storage::Sparse { starts, values, .. } => {
                 Storage::Sparse { starts: starts.clone(), indices, values: values.clone() }
@@ -43,7 +44,7 @@ impl Rows {
             Storage::Ones { starts, .. } => Storage::Ones { starts: starts.clone(), indices },
             Storage::SharedSparse { starts, values, .. } => Storage::SharedSparse {
                 starts: starts.clone(),
-                indices: Owner::Vector(Arc::new(indices)),
+                indices: Owner::Vector(indices),
                 values: values.clone(),
             },
             Storage::Dense { .. } | Storage::SharedDense { .. } | Storage::Mapped(_) => {
@@ -69,18 +70,18 @@ fn renumbered(indices: &[u32], width: usize) -> Option<(Vec<u32>, Vec<u32>)> {
     }
     let mut table = vec![0_u32; width];
     indices.iter().for_each(|&j| table[j as usize] = 1);
-    // Without a branch, which would be wrong for every column that occurs: each is written, and stays if it does.
-    let (mut columns, mut count) = (vec![0; width], 0);
-    for (j, place) in (0..).zip(&mut table) {
-        let occurs = std::mem::replace(place, count);
-        columns[count as usize] = j;
-        count += occurs;
-    }
-    if !are_few(count as usize) {
+    let count = table.iter().sum::<u32>() as usize;
+    if !are_few(count) {
         return None;
     }
-    columns.truncate(count as usize);
-    columns.shrink_to_fit();
+    // Without a branch, which would be wrong for every column that occurs: each is written, and stays if it does. The spare place is
+    // for those that follow the last one.
+    let (mut columns, mut place) = (vec![0; count + 1], 0);
+    for (j, occurs) in (0..).zip(&mut table) {
+        columns[place as usize] = j;
+        place += std::mem::replace(occurs, place);
+    }
+    columns.truncate(count);
     let places = indices.iter().map(|&j| table[j as usize]).collect();
     Some((columns, places))
 }
