@@ -1,7 +1,7 @@
 """dualgap, by its command line, timed without reading the file and with everything else.
 
 The report of a run says how long training took, from the data in memory to the certified model. Where that is milliseconds the fastest of
-several runs counts, on the same data in memory (``--repeat``), as the peers are called several times with theirs. Where other work has taken
+several runs counts, in one process (``dualgap-bench again``), as the peers are called several times in theirs. Where other work has taken
 the processor away from a longer run, the CPU seconds of the process count, without those of a process that only reads.
 """
 
@@ -97,6 +97,11 @@ class Program:
     path: pathlib.Path
     reading: dict[tuple[str, str], float] = field(default_factory=dict)
 
+    @property
+    def bench(self) -> pathlib.Path:
+        """Return the program of the benchmarks, which calls this one several times in a process."""
+        return self.path.with_name("dualgap-bench")
+
     def version(self) -> str:
         """Return the version and the first digits of the program's digest: any change makes another one."""
         words = run([str(self.path), "--version"], 60).out.split()
@@ -132,7 +137,8 @@ class Program:
         reading = self.reading_seconds(data, problem) if threads == 1 else float("inf")
         best: Rung = {}
         spent, repeats = 0.0, 0
-        briefly = 0.0 if once else BRIEF
+        # Without the benchmarks, which a race builds, every run has a process of its own.
+        briefly = 0.0 if once or not self.bench.exists() else BRIEF
         while repeats == 0 or (not once and repeats < OFTEN and briefly <= spent < LONG):
             ended = run(command, threads * limit + self.reading_seconds(data, problem))
             try:
@@ -153,15 +159,15 @@ class Program:
         return best | {"repeats": repeats}
 
     def again(self, command: list[str], times: int, limit: float) -> list[dict[str, Any]]:
-        """Return the reports of a command that trains several times on the same data in memory."""
-        out = run([*command, "--repeat", str(times)], times * limit + 60).out
+        """Return the reports of a command that is run several times in one process."""
+        out = run([str(self.bench), "again", str(times), *command[1:]], times * limit + 60).out
         reports, decoder = [], json.JSONDecoder()
         while out := out.lstrip():
             report, end = decoder.raw_decode(out)
             reports.append(report)
             out = out[end:]
         if len(reports) != times:
-            raise RuntimeError(f"{self.path}: {len(reports)} reports of {times}: build it again")
+            raise RuntimeError(f"{self.bench}: {len(reports)} reports of {times}: build it again")
         return reports
 
 

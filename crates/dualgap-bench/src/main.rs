@@ -3,6 +3,7 @@
 //! Machines are noisy: compare figures of one run with each other, or count instructions (`make
 //! instructions`).
 
+mod again;
 mod balls;
 mod comparators;
 mod conll;
@@ -57,6 +58,8 @@ enum Bench {
     Optima(optima::Options),
     /// Whether small runs of every kind end with the very weights that are recorded.
     Digests(digests::Options),
+    /// A command of `dualgap`, several times in one process, whose memory and code are warm after the first.
+    Again(again::Options),
     /// A figure or a table of one of the papers, as svg and csv.
     Figure(figure::Options),
     /// All that need no data from elsewhere, with their defaults.
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
 
 fn run(bench: &Bench) -> dualgap::Result<()> {
     match bench {
+        Bench::Again(options) => again::run(options),
         Bench::Letters(options) => letters::run(options),
         Bench::Engine(options) => engine::run(options),
         Bench::Conll(options) => conll::run(options),

@@ -13,9 +13,7 @@ use dualgap::data::FileLock;
 use dualgap::linalg::on_threads;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{
-    Approximation, Chosen, Keep, Model, Over, Plan, RawModel, Resume, Task, TrialPlan,
-};
+use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, TrialPlan};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -69,30 +67,6 @@ impl Work for TrainArgs {
         }
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
-        let ready = Ready { job, task, way, chosen, warm_start, l1_max, stop, read_seconds };
-        for _ in 1..self.repeat {
-            self.fit(&ready)?;
-        }
-        self.fit(&ready)
-    }
-}
-
-/// What a training begins with: everything that was read and settled.
-struct Ready<'a, S: Structure> {
-    job: Job<'a, S>,
-    task: Task<S>,
-    way: Option<Approximation<S>>,
-    chosen: Option<Chosen>,
-    warm_start: Option<Model<S>>,
-    l1_max: Option<f64>,
-    stop: StopArgs,
-    read_seconds: f64,
-}
-
-impl TrainArgs {
-    /// Trains, tests, saves and reports.
-    fn fit<S: Structure>(&self, ready: &Ready<'_, S>) -> Result<Outcome> {
-        let Ready { job, task, way, chosen, warm_start, stop, .. } = ready;
         let budget = stop.budget();
         stop_on_ctrl_c(&budget.interrupt);
         let begin = Instant::now();
@@ -106,7 +80,7 @@ impl TrainArgs {
                 warm_start: warm_start.as_ref(),
                 ..Plan::new(budget.clone())
             };
-            job.fit(task, plan)
+            job.fit(&task, plan)
         })?;
         if self.out.output.is_some() {
             job.compact(&mut report, &budget)?;
@@ -134,9 +108,9 @@ impl TrainArgs {
                 .into_iter()
                 .filter(|remark| self.out.json || !slow.said(remark))
                 .collect(),
-            read_seconds: ready.read_seconds,
+            read_seconds,
             fit_seconds: Some(fit_seconds),
-            l1_max: ready.l1_max,
+            l1_max,
             chosen: chosen.as_ref(),
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
                 accuracy: way.guarantee(&report.certificate),
@@ -152,7 +126,7 @@ impl TrainArgs {
                 witness: self.out.witness,
                 checkpoint: self.kept.checkpoint.as_deref(),
             };
-            print(&summary.table(stop, &kept))?;
+            print(&summary.table(&stop, &kept))?;
         }
         Ok(stop.outcome(report.stop, report.certificate.certified))
     }

@@ -45,10 +45,6 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub out: OutputArgs,
-
-    /// Train so many times on the data in memory, and report each: for benchmarks, because libraries are timed that way.
-    #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
-    pub repeat: usize,
 }
 
 /// The default λ, and any while it is not chosen.
