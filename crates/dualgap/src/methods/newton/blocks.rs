@@ -12,8 +12,28 @@ pub trait CurvedBlocks: Blocks {
     /// Returns K.
     fn outputs(&self) -> usize;
 
-    /// Whether the loss is smooth: the other methods are called only if so.
+    /// Whether the loss is smooth: methods that speak of ∇φ_i or ∇²φ_i are called only if so, or with what a smoothed loss has kept.
     fn is_curved(&self) -> bool;
+
+    /// Whether the loss has corners, and can be smoothed: then [`smoothed_orders`](Self::smoothed_orders) and
+    /// [`slope_at`](Self::slope_at) are called.
+    fn has_corners(&self) -> bool {
+        false
+    }
+
+    /// Writes for neighbouring examples φ_i, and φ_i smoothed over a width γ around slopes c_i, `max_s ⟨a, s⟩ − φ_i*(s) −
+    /// (γ/2)‖s − c_i‖²`, with its slope s and what is kept of its curvature.
+    fn smoothed_orders(
+        &self,
+        _first: usize,
+        _around: (f64, &[f64]),
+        _a: &[f64],
+        _out: [&mut [f64]; 4],
+    ) {
+    }
+
+    /// Writes the slope of which a dual point is the opposite.
+    fn slope_at(&self, _i: usize, _at: &Self::Point, _slope: &mut [f64]) {}
 
     /// Returns φ_i(a), to the accuracy of a comparison between two steps; writes ∇φ_i(a), and what the next two methods need
     /// to know of a: K numbers each.

@@ -24,6 +24,8 @@ pub struct Hessian<'a, B> {
     pub blocks: &'a B,
     pub masses: &'a [f64],
     pub curves: &'a [f64],
+    /// The examples whose curvature is not zero, if they are known: smoothed losses are linear for most.
+    pub bent: Option<&'a [usize]>,
 }
 
 impl<B: CurvedBlocks> Hessian<'_, B> {
@@ -37,6 +39,11 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         p.iter().all(|p| p.is_finite()).then_some(p)
     }
 
+    /// Returns an example of the sums.
+    fn example(&self, place: usize) -> usize {
+        self.bent.map_or(place, |bent| bent[place])
+    }
+
     /// Returns the sum of what `work` computes of every part: `size` numbers each, of which one for each of `outputs` pairs. The
     /// parts depend on the shape alone, and are added in order.
     fn sum(
@@ -45,8 +52,9 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         outputs: usize,
         work: impl Fn(Range<usize>, &mut [f64]) + Sync,
     ) -> Vec<f64> {
-        let count = self.design.rows.len();
-        let of_row = self.design.rows.stored().div_ceil(count.max(1)) as f64;
+        let all = self.design.rows.len();
+        let count = self.bent.map_or(all, <[usize]>::len);
+        let of_row = self.design.rows.stored().div_ceil(all.max(1)) as f64;
         let of_row = of_row * of_row / 2.0 * outputs as f64;
         let parts = parallel::parts(count as f64 * of_row, size);
         let parts = parts.min(MOST_NUMBERS / size.max(1)).max(1);
@@ -78,7 +86,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
             let (sum, adjoint) = sums.split_at_mut(d * d);
             if !is_dense(rows, 1) {
                 let mut wide = Vec::new();
-                for i in range {
+                for i in range.map(|place| self.example(place)).filter(|&i| weight(i) != 0.0) {
                     let row = rows.row(i).widened(&mut wide);
                     add_pairs(row, weight(i), d, sum);
                     if let Some(term) = term(i) {
@@ -93,7 +101,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 scaled.clear();
                 factors.clear();
                 // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
-                for i in start..(start + BLOCK).min(range.end) {
+                for i in (start..(start + BLOCK).min(range.end)).map(|place| self.example(place)) {
                     let (root, at) = (weight(i).sqrt(), scaled.len());
                     match rows.row(i) {
                         _ if root <= 0.0 => {}
@@ -131,19 +139,21 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 (vec![0.0; d], Vec::new(), Vec::new(), Vec::new());
             for start in range.clone().step_by(block) {
                 let block = start..(start + block).min(range.end);
+                let examples = || block.clone().map(|place| self.example(place));
                 right.clear();
-                for i in block.clone() {
+                for i in examples() {
                     let curve = &self.curves[i * k..(i + 1) * k];
                     right.extend(pairs.iter().map(|&place| {
                         self.masses[i] * self.blocks.curvature_entry(i, curve, place)
                     }));
                 }
                 if !is_dense(rows, k) {
-                    add_outer_of_pairs(rows.row(start).widened(&mut wide), &right, sum);
+                    let row = rows.row(self.example(start));
+                    add_outer_of_pairs(row.widened(&mut wide), &right, sum);
                     continue;
                 }
                 left.clear();
-                for i in block.clone() {
+                for i in examples() {
                     x.fill(0.0);
                     rows.row(i).for_each(|j, entry| x[j] = entry);
                     for (j, xj) in x.iter().enumerate() {
@@ -172,9 +182,6 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
 /// Adds the lower half of `c x x'`, in columns of d numbers.
 fn add_pairs(row: Row<'_>, c: f64, d: usize, sum: &mut [f64]) {
     let Row::Sparse { indices, values } = row else { return };
-    if c == 0.0 {
-        return;
-    }
     for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
         let (column, cx) = (&mut sum[j as usize * d..][..d], c * x);
         // Indices ascend, so these are entries of the lower half.
@@ -237,7 +244,7 @@ mod tests {
             let u: Vec<f64> = (0..count).map(|i| masses[i] * ((i % 7) as f64 - 3.0)).collect();
             let design = Design::new(&rows, 1);
             let hessian =
-                Hessian { design: &design, blocks: &blocks, masses: &masses, curves: &curves };
+                Hessian { design: &design, blocks: &blocks, masses: &masses, curves: &curves, bent: None };
             let (lower, adjoint) = hessian.with_adjoint(Some(&u));
             assert!(hessian.with_adjoint(None).1.is_empty());
             for j in 0..12 {

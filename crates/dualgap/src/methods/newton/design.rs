@@ -5,6 +5,7 @@
 
 use super::blocks::CurvedBlocks;
 use super::cost::is_dense;
+use super::smoothing::Smoothing;
 use crate::linalg::kernels::{add_outer, add_scores, dot, score};
 use crate::linalg::{Row, Rows, parallel};
 use multiversion::multiversion;
@@ -29,8 +30,12 @@ pub struct Design<'a> {
 
 /// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
 pub struct Derivatives {
-    /// `Σ mass_i φ_i`.
+    /// `Σ mass_i φ_i`, smoothed if it has corners.
     pub loss: f64,
+    /// `Σ mass_i φ_i`.
+    pub exact: f64,
+    /// `Σ mass_i (φ_i(a) + φ_i*(s) − ⟨a, s⟩)`, what smoothing leaves of the gap.
+    pub left: f64,
     /// `mass_i ∇φ_i`, K numbers for each example.
     pub slopes: Vec<f64>,
     /// What the blocks keep of ∇²φ_i, as many.
@@ -80,17 +85,39 @@ impl<'a> Design<'a> {
         a
     }
 
-    /// Returns losses, slopes and curvatures at these predictions.
-    pub fn slopes<B: CurvedBlocks>(&self, blocks: &B, masses: &[f64], a: &[f64]) -> Derivatives {
+    /// Returns losses, slopes and curvatures at these predictions; those of smoothed losses if there is a smoothing.
+    pub fn slopes<B: CurvedBlocks>(
+        &self,
+        blocks: &B,
+        masses: &[f64],
+        a: &[f64],
+        smoothing: Option<&Smoothing>,
+    ) -> Derivatives {
         let k = self.outputs;
         let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
         let arrays: [(&mut [f64], usize); 2] = [(&mut slopes, k), (&mut curves, k)];
         let of_part = |range: Range<usize>, [slopes, curves]: [&mut [f64]; 2]| {
-            let places = range.start * k..range.end * k;
-            second_orders(blocks, range.start, &masses[range], &a[places], slopes, curves)
+            let (masses, a) = (&masses[range.clone()], &a[range.start * k..range.end * k]);
+            match smoothing {
+                Some(around) => smoothed_orders(blocks, around, range.start, masses, a, [slopes, curves]),
+                None => [second_orders(blocks, range.start, masses, a, slopes, curves), 0.0, 0.0],
+            }
         };
         let sums = parallel::fill_ranges(self.rows.len(), self.parts, arrays, of_part);
-        Derivatives { loss: sums.iter().sum(), slopes, curves }
+        let sum = |which: usize| sums.iter().map(|sums| sums[which]).sum();
+        let loss = sum(0);
+        let exact = if smoothing.is_some() { sum(1) } else { loss };
+        Derivatives { loss, exact, left: sum(2), slopes, curves }
+    }
+
+    /// Returns the slopes of the smoothed losses at these predictions, without their masses.
+    pub fn centres<B: CurvedBlocks>(&self, blocks: &B, a: &[f64], around: &Smoothing) -> Vec<f64> {
+        let (k, mut centres) = (self.outputs, vec![0.0; a.len()]);
+        let arrays: [(&mut [f64], usize); 1] = [(&mut centres, k)];
+        parallel::fill_ranges(self.rows.len(), self.parts, arrays, |range, [centres]| {
+            smoothed_slopes(blocks, around, range.start, &a[range.start * k..range.end * k], centres);
+        });
+        centres
     }
 
     /// Adds X'u to `out`.
@@ -277,6 +304,58 @@ pub fn second_orders<B: CurvedBlocks>(
         }
     }
     sum
+}
+
+/// The same of smoothed losses; returns the sums of the smoothed losses, of the losses, and of what smoothing leaves of the gap.
+fn smoothed_orders<B: CurvedBlocks>(
+    blocks: &B,
+    around: &Smoothing,
+    first: usize,
+    masses: &[f64],
+    a: &[f64],
+    [slopes, curves]: [&mut [f64]; 2],
+) -> [f64; 3] {
+    let (k, mut sums) = (blocks.outputs(), [0.0; 3]);
+    let (mut exact, mut losses) = ([0.0; BLOCK], [0.0; BLOCK]);
+    let each =
+        a.chunks(BLOCK * k).zip(slopes.chunks_mut(BLOCK * k)).zip(curves.chunks_mut(BLOCK * k));
+    for (number, (((a, slopes), curves), masses)) in each.zip(masses.chunks(BLOCK)).enumerate() {
+        let (exact, losses) = (&mut exact[..masses.len()], &mut losses[..masses.len()]);
+        let first = first + number * BLOCK;
+        let centres = &around.centres[first * k..first * k + a.len()];
+        let out = [&mut *exact, &mut *losses, &mut *slopes, curves];
+        blocks.smoothed_orders(first, (around.width, centres), a, out);
+        sums[0] += dot(losses, masses);
+        sums[1] += dot(exact, masses);
+        let each = slopes.chunks_exact_mut(k).zip(centres.chunks_exact(k));
+        for (((slope, centre), mass), (exact, loss)) in
+            each.zip(masses).zip(exact.iter().zip(&*losses))
+        {
+            let off: f64 = slope.iter().zip(centre).map(|(s, c)| (s - c) * (s - c)).sum();
+            sums[2] += mass * (exact - loss - 0.5 * around.width * off);
+            slope.iter_mut().for_each(|slope| *slope *= mass);
+        }
+    }
+    sums
+}
+
+/// Writes the slopes of the smoothed losses of neighbouring examples.
+pub fn smoothed_slopes<B: CurvedBlocks>(
+    blocks: &B,
+    around: &Smoothing,
+    first: usize,
+    a: &[f64],
+    slopes: &mut [f64],
+) {
+    let (k, mut others) = (blocks.outputs(), [[0.0; BLOCK]; 2]);
+    let mut curves = vec![0.0; (BLOCK * k).min(a.len())];
+    for (number, (a, slopes)) in a.chunks(BLOCK * k).zip(slopes.chunks_mut(BLOCK * k)).enumerate() {
+        let first = first + number * BLOCK;
+        let centres = &around.centres[first * k..first * k + a.len()];
+        let [exact, losses] = others.each_mut().map(|numbers| &mut numbers[..a.len() / k]);
+        let out = [exact, losses, slopes, &mut curves[..a.len()]];
+        blocks.smoothed_orders(first, (around.width, centres), a, out);
+    }
 }
 
 /// Returns the range in blocks of neighbours.

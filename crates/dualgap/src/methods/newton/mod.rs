@@ -30,6 +30,7 @@ mod design;
 #[cfg(feature = "low-rank")]
 mod kronecker;
 mod settings;
+mod smoothing;
 mod solver;
 mod tangent;
 mod train;
@@ -39,7 +40,9 @@ pub use blocks::CurvedBlocks;
 pub(super) use cholesky::Hessian;
 pub(crate) use compressed::train_compressed;
 pub(super) use cost::gram_in_products;
-pub(crate) use cost::passes_of_ascent_per_step;
+pub(crate) use cost::{
+    passes_of_ascent_per_smoothed_step, passes_of_ascent_per_step, suits_corners,
+};
 pub(super) use design::{Design as RowDesign, second_orders};
 pub use settings::{Equations, NewtonSettings};
 pub(crate) use solver::Newton;

@@ -7,10 +7,11 @@ use super::conjugate_gradient;
 use super::cost::Way;
 #[cfg(feature = "low-rank")]
 use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
-use super::design::{Derivatives, Design};
+use super::design::{Derivatives, Design, smoothed_slopes};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
 use super::settings::{Equations, NewtonSettings};
+use super::smoothing::{Search, Smoothing};
 use super::tangent::{At, Step, Tangent};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
@@ -71,10 +72,15 @@ pub struct Newton<'a, B: CurvedBlocks> {
     best: Best<B::Point>,
     pool: Arc<parallel::Pool>,
     by_cholesky: bool,
+    /// How long the matrix and its factorisation take, in passes over the data, if equations are solved by Cholesky.
+    #[cfg(feature = "low-rank")]
+    passes: [f64; 2],
     /// Whether conjugate gradients have the preconditioner of several outputs.
     #[cfg(feature = "low-rank")]
     by_factors: bool,
     w: Vec<f64>,
+    /// If the losses have corners.
+    smoothing: Option<Smoothing>,
     /// What is known at w; computed when it is needed.
     local: Option<Local>,
     /// The largest squared norm of a gradient so far.
@@ -94,13 +100,18 @@ pub struct State<P> {
     steepest: f64,
     tangent: Option<Tangent>,
     tangents_pay: bool,
+    smoothing: Option<Smoothing>,
     best: Best<P>,
 }
 
 /// P, its slope and its curvature at some weights.
 struct Local {
-    /// P, rounded.
+    /// P, rounded; that of the smoothed losses if they have corners.
     value: f64,
+    /// P of the losses themselves.
+    exact: f64,
+    /// What smoothing leaves of the gap.
+    left: f64,
     a: Vec<f64>,
     /// `mass_i ∇φ_i`.
     slopes: Vec<f64>,
@@ -123,8 +134,10 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         problem: &dual::Settings,
         settings: &NewtonSettings,
     ) -> Result<Self> {
-        if !blocks.is_curved() {
-            return Err(Error::setting("Newton's method is for smooth losses: take dual ascent"));
+        if !blocks.is_curved() && !blocks.has_corners() {
+            return Err(Error::setting(
+                "Newton's method is for losses that are smooth, or linear in parts: take dual ascent",
+            ));
         }
         let design = Design::new(blocks.inputs(), blocks.outputs()).with_matrix();
         let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
@@ -136,7 +149,9 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             // The largest curvature that its column can have, or λ if the column is zero.
             let square =
                 |(i, mass): (usize, &f64)| mass * design.rows.row(i).get(free.column).powi(2);
-            let most = masses.iter().enumerate().map(square).sum::<f64>() / blocks.smoothness();
+            // That of a smoothed loss is not known ahead: as if its width were one.
+            let smooth = if blocks.is_curved() { blocks.smoothness() } else { 1.0 };
+            let most = masses.iter().enumerate().map(square).sum::<f64>() / smooth;
             damped[free.column] = if most > 0.0 { DAMPING * most } else { problem.lambda };
         }
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
@@ -155,9 +170,11 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             }
         };
         #[cfg(feature = "low-rank")]
+        let passes = if by_cholesky { cholesky_in_passes(design.rows, design.outputs) } else { [0.0; 2] };
+        #[cfg(feature = "low-rank")]
         let by_factors = outer.free().is_none()
             && passes_of_preconditioner(design.rows, design.outputs).is_some();
-        Ok(Self {
+        let mut solver = Self {
             problem: outer,
             design,
             masses,
@@ -167,18 +184,39 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             pool,
             by_cholesky,
             #[cfg(feature = "low-rank")]
+            passes,
+            #[cfg(feature = "low-rank")]
             by_factors,
             w: vec![0.0; dim],
+            smoothing: None,
             local: None,
             steepest: 0.0,
-            tangents_pay: !blocks.is_quadratic(),
+            tangents_pay: blocks.is_curved() && !blocks.is_quadratic(),
             products: 0,
             factorisations: 0,
-        })
+        };
+        solver.smoothing = solver.smoothed_around(solver.best_points(), 1.0);
+        Ok(solver)
+    }
+
+    /// Returns the smoothing of losses with corners around these dual points, whose weights have this relative gap.
+    fn smoothed_around(&self, points: &[B::Point], relative_gap: f64) -> Option<Smoothing> {
+        let blocks = self.blocks();
+        if blocks.is_curved() {
+            return None;
+        }
+        let mut centres = vec![0.0; self.design.predictions()];
+        let each = centres.chunks_exact_mut(self.design.outputs).zip(points);
+        each.enumerate().for_each(|(i, (slope, at))| blocks.slope_at(i, at, slope));
+        let smoothing = Smoothing::new(centres, 1.0, 1.0);
+        let at_zero = vec![0.0; smoothing.centres.len()];
+        let loss = self.design.slopes(blocks, &self.masses, &at_zero, Some(&smoothing)).exact;
+        Some(Smoothing::new(smoothing.centres, relative_gap, loss))
     }
 
     /// Begins at the weights of these dual points.
     pub(super) fn begin_at(&mut self, points: &[B::Point]) {
+        self.smoothing = self.smoothed_around(points, 1.0);
         self.w = self.problem.weights(&self.problem.image(points));
         if let Some((column, free)) = self.problem.best_free(&self.w) {
             self.w[column] = free;
@@ -204,6 +242,8 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             self.best.offer_pair(primal, weights.clone(), dual, &points);
             Ok(())
         })?;
+        let gap = self.best.certificate().transpose()?.map_or(1.0, |best| best.relative_gap());
+        self.smoothing = self.smoothed_around(&points, gap);
         self.w = weights;
         Ok(())
     }
@@ -224,10 +264,12 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
 
     /// Returns P, its slope and its curvature at these weights and their predictions, of which the losses are known.
     fn local(&self, w: &[f64], a: Vec<f64>, known: Derivatives) -> Local {
-        let Derivatives { loss, slopes, curves } = known;
+        let Derivatives { loss, exact, left, slopes, curves } = known;
         let mut gradient = self.ridge_slope(w);
         self.design.add_adjoint(&slopes, &mut gradient);
-        Local { value: loss + self.penalty(w), a, slopes, gradient, curves, tangent: None }
+        let penalty = self.penalty(w);
+        let (value, exact) = (loss + penalty, exact + penalty);
+        Local { value, exact, left, a, slopes, gradient, curves, tangent: None }
     }
 
     fn ridge_slope(&self, w: &[f64]) -> Vec<f64> {
@@ -246,7 +288,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     }
 
     fn slopes(&self, a: &[f64]) -> Derivatives {
-        self.design.slopes(self.blocks(), &self.masses, a)
+        self.design.slopes(self.blocks(), &self.masses, a, self.smoothing.as_ref())
     }
 
     /// Returns the gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
@@ -274,11 +316,16 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let (blocks, design) = (self.blocks(), &self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let hessian = Hessian { design, blocks, masses: &self.masses, curves: &local.curves };
+            let bent = self.smoothing.as_ref().map(|_| bent(&local.curves, design.outputs));
+            let (masses, curves) = (&self.masses, &local.curves);
+            let hessian = Hessian { design, blocks, masses, curves, bent: bent.as_deref() };
             let solution = hessian.solve(&self.damped, b);
             self.factorisations += 1;
             if let Some(p) = solution {
-                return (p, cholesky_in_passes(self.design.rows, self.design.outputs));
+                let [matrix, factors] = self.passes;
+                let all = self.masses.len() as f64;
+                let share = bent.map_or(1.0, |bent| bent.len() as f64 / all);
+                return (p, share * matrix + factors);
             }
         }
         let (masses, damped) = (&self.masses, &self.damped);
@@ -316,44 +363,138 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     /// Takes a step, and returns the work that it took in passes over the data.
     fn step(&mut self, halted: &dyn Fn() -> bool) -> f64 {
         let (local, fresh) = self.take_local();
+        let (local, turned) = self.turned(local);
         self.steepest = self.steepest.max(squared_norm(&local.gradient).value);
         let down: Vec<f64> = local.gradient.iter().map(|g| -g).collect();
         let (p, products) = self.direction(&local, &down, halted);
-        let slope = dot(&local.gradient, &p);
-        let mut ahead = self.design.predict(&p);
+        let ahead = self.design.predict(&p);
+        let line = Line { slope: dot(&local.gradient, &p), p: &p, ahead: &ahead };
+        if self.smoothing.is_some() {
+            if let Some(End { w, a, known, .. }) = self.searched(&local, &line) {
+                self.local = Some(self.local(&w, a, known));
+                self.w = w;
+                self.smoothing.iter_mut().for_each(|smoothing| smoothing.steps += 1);
+            } else {
+                // The round is solved up to rounding.
+                self.turn(&local.a);
+            }
+        } else if let Some(end) = self.backtracked(&local, &line) {
+            self.arrive(&local, &line, end);
+        }
+        // The predictions of the direction, and the gradient at its end.
+        fresh + turned + products + 2.0
+    }
+
+    /// Begins the next round where this one is solved; returns what is known in it, and how many products it took to know it.
+    fn turned(&mut self, local: Local) -> (Local, f64) {
+        let left_by_steps = self.gap_of_slopes(&local);
+        let solved = |smoothing: &Smoothing| smoothing.is_solved(local.left, left_by_steps);
+        if !self.smoothing.as_ref().is_some_and(solved) {
+            return (local, 0.0);
+        }
+        self.turn(&local.a);
+        let known = self.slopes(&local.a);
+        (self.local(&self.w, local.a, known), 1.0)
+    }
+
+    /// Begins the next round around the slopes of the smoothed losses at these predictions.
+    fn turn(&mut self, a: &[f64]) {
+        let blocks = self.problem.blocks();
+        if let Some(smoothing) = &mut self.smoothing {
+            smoothing.turn(self.design.centres(blocks, a, smoothing));
+        }
+    }
+
+    /// Returns the end of a step that has been shortened until P falls, if it does.
+    fn backtracked(&self, local: &Local, line: &Line<'_>) -> Option<End> {
         let mut t = 1.0;
         for _ in 0..HALVINGS {
-            let (mut w, mut a) = (self.w.clone(), local.a.clone());
-            add_scaled(&p, t, &mut w);
-            add_scaled(&ahead, t, &mut a);
-            let known = self.slopes(&a);
-            let value = known.loss + self.penalty(&w);
-            let lower = value <= local.value + SHARE * t * slope;
-            let level = value <= local.value + LEVEL * local.value.abs();
-            let flatter = || {
-                let ridge = w.iter().zip(&p).zip(&self.ridge);
-                let ridge = ridge.map(|((w, p), ridge)| ridge * w * p).sum::<f64>();
-                (dot(&known.slopes, &ahead) + ridge).abs() <= FLATTER * slope.abs()
-            };
-            if lower || (level && flatter()) {
-                ahead.iter_mut().for_each(|ahead| *ahead *= t);
-                let mut end = self.local(&w, a, known);
-                // Half of the slope is what the model promises.
-                if self.tangents_pay && -0.5 * slope <= NEAR * local.value {
-                    let tangent = self.tangent(&local, &ahead, &end, &w);
-                    let of_slopes = self.gap_of_slopes(&end);
-                    self.tangents_pay = tangent.as_ref().is_none_or(|t| t.gap < of_slopes);
-                    end.tangent = tangent.filter(|_| self.tangents_pay);
-                }
-                self.local = Some(end);
-                self.w = w;
-                break;
+            let end = self.end(local, line, t);
+            let lower = end.value <= local.value + SHARE * t * line.slope;
+            let level = end.value <= local.value + LEVEL * local.value.abs();
+            if lower || (level && self.slope_at(&end, line).abs() <= FLATTER * line.slope.abs()) {
+                return Some(end);
             }
             t /= 2.0;
         }
-        // The predictions of the direction, and the gradient at its end.
-        fresh + products + 2.0
+        None
     }
+
+    /// Returns the end of a step where P is lowest along its direction, about; or a lower one than its beginning, if there is any.
+    fn searched(&self, local: &Local, line: &Line<'_>) -> Option<End> {
+        let (mut search, mut next) = (Search::new(line.slope), Some(1.0));
+        let mut lowest: Option<End> = None;
+        while let Some(t) = next {
+            let end = self.end(local, line, t);
+            let slope = self.slope_at(&end, line);
+            let level = end.value <= local.value + LEVEL * local.value.abs();
+            if level && search.is_flat(slope) {
+                return Some(end);
+            }
+            next = search.next(t, slope);
+            let below = lowest.as_ref().map_or(local.value, |lowest| lowest.value);
+            if end.value < below {
+                lowest = Some(end);
+            }
+        }
+        lowest
+    }
+
+    /// Returns what is at a point of a line.
+    fn end(&self, local: &Local, line: &Line<'_>, t: f64) -> End {
+        let (mut w, mut a) = (self.w.clone(), local.a.clone());
+        add_scaled(line.p, t, &mut w);
+        add_scaled(line.ahead, t, &mut a);
+        let known = self.slopes(&a);
+        End { t, value: known.loss + self.penalty(&w), w, a, known }
+    }
+
+    /// Returns the slope of P along a line.
+    fn slope_at(&self, end: &End, line: &Line<'_>) -> f64 {
+        let ridge = end.w.iter().zip(line.p).zip(&self.ridge);
+        let ridge = ridge.map(|((w, p), ridge)| ridge * w * p).sum::<f64>();
+        dot(&end.known.slopes, line.ahead) + ridge
+    }
+
+    /// Moves to the end of a step, and finds the slopes of its model there.
+    fn arrive(&mut self, local: &Local, line: &Line<'_>, end: End) {
+        let End { t, w, a, known, .. } = end;
+        let mut arrived = self.local(&w, a, known);
+        // Half of the slope is what the model promises.
+        if self.tangents_pay && -0.5 * line.slope <= NEAR * local.value {
+            let moved: Vec<f64> = line.ahead.iter().map(|ahead| t * ahead).collect();
+            let tangent = self.tangent(local, &moved, &arrived, &w);
+            let of_slopes = self.gap_of_slopes(&arrived);
+            self.tangents_pay = tangent.as_ref().is_none_or(|t| t.gap < of_slopes);
+            arrived.tangent = tangent.filter(|_| self.tangents_pay);
+        }
+        self.local = Some(arrived);
+        self.w = w;
+    }
+}
+
+/// Returns the examples whose curvature is not zero.
+#[cfg(feature = "low-rank")]
+fn bent(curves: &[f64], outputs: usize) -> Vec<usize> {
+    let is_bent = |(_, curve): &(usize, &[f64])| curve.iter().any(|&curve| curve != 0.0);
+    curves.chunks_exact(outputs).enumerate().filter(is_bent).map(|(i, _)| i).collect()
+}
+
+/// The direction of a step, the predictions along it, and the slope of P at its beginning.
+struct Line<'a> {
+    slope: f64,
+    p: &'a [f64],
+    ahead: &'a [f64],
+}
+
+/// What is t times as far as the direction of a step.
+struct End {
+    t: f64,
+    /// P, rounded.
+    value: f64,
+    w: Vec<f64>,
+    a: Vec<f64>,
+    known: Derivatives,
 }
 
 impl<B: CurvedBlocks> Resumable for Newton<'_, B>
@@ -372,6 +513,7 @@ where
             steepest: self.steepest,
             tangent,
             tangents_pay: self.tangents_pay,
+            smoothing: self.smoothing.clone(),
             best: self.best.clone(),
         }
     }
@@ -380,16 +522,19 @@ where
 impl<B: CurvedBlocks> Newton<'_, B> {
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub(super) fn resume(&mut self, state: State<B::Point>) -> Result<()> {
-        let State { w, a, steepest, tangent, tangents_pay, mut best } = state;
+        let State { w, a, steepest, tangent, tangents_pay, smoothing, mut best } = state;
         let sound = w.len() == self.w.len()
             && (a.is_empty() || a.len() == self.design.predictions())
             && w.iter().chain(&a).all(|x| x.is_finite())
             && steepest >= 0.0
             && tangent.as_ref().is_none_or(|tangent| tangent.is_sound(a.len()))
+            && smoothing.is_some() == self.smoothing.is_some()
+            && smoothing.as_ref().is_none_or(|s| s.is_sound(self.design.predictions()))
             && best.is_sound(w.len(), true);
         if !sound {
             return Err(foreign_state());
         }
+        self.smoothing = smoothing;
         let pool = Arc::clone(&self.pool);
         parallel::install(&pool, || {
             if !a.is_empty() {
@@ -446,6 +591,13 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             let a = self.local.as_ref().map_or(&fresh, |local| &local.a);
             let tangent = self.local.as_ref().and_then(|local| local.tangent.as_ref());
             let of_part = |range: std::ops::Range<usize>| {
+                if let Some(around) = &self.smoothing {
+                    let mut slopes = vec![0.0; range.len() * k];
+                    let of_range = &a[range.start * k..range.end * k];
+                    smoothed_slopes(blocks, around, range.start, of_range, &mut slopes);
+                    let each = range.zip(slopes.chunks_exact(k));
+                    return Ok(each.map(|(i, slope)| blocks.opposite(i, slope)).collect());
+                }
                 let mut slope = vec![0.0; k];
                 let of_example = |i: usize| match tangent {
                     Some(tangent) => tangent.point(blocks, i, &mut slope),
@@ -468,9 +620,9 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
 
     fn expected(&self) -> Option<Expected> {
         let local = self.local.as_ref()?;
-        let gap =
-            local.tangent.as_ref().map_or_else(|| self.gap_of_slopes(local), |tangent| tangent.gap);
-        Some(Expected { primal: local.value, gap, off: 1.0 })
+        let of_slopes = || local.left + self.gap_of_slopes(local);
+        let gap = local.tangent.as_ref().map_or_else(of_slopes, |tangent| tangent.gap);
+        Some(Expected { primal: local.exact, gap, off: 1.0 })
     }
 
     fn tactics(&self) -> Vec<String> {
@@ -480,7 +632,11 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             _ if self.by_factors => "conjugate gradients, preconditioned by inputs and by outputs",
             _ => "conjugate gradients",
         };
-        vec![format!("Newton steps, by {how}")]
+        let around = self.smoothing.as_ref().map_or_else(String::new, |smoothing| {
+            let Smoothing { rounds, width, .. } = smoothing;
+            format!(", on losses smoothed around {rounds} dual points in turn (now over {width:.1e})")
+        });
+        vec![format!("Newton steps, by {how}{around}")]
     }
 
     fn counters(&self) -> Counters {

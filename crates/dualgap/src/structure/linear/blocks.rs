@@ -589,6 +589,24 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
         self.loss.curvature(0.0, 1.0).is_some()
     }
 
+    fn has_corners(&self) -> bool {
+        self.loss.smoothness() == 0.0
+    }
+
+    fn smoothed_orders(
+        &self,
+        first: usize,
+        around: (f64, &[f64]),
+        a: &[f64],
+        out: [&mut [f64]; 4],
+    ) {
+        self.loss.smoothed_orders(around, a, &self.targets[first..first + a.len()], out);
+    }
+
+    fn slope_at(&self, _: usize, at: &f64, slope: &mut [f64]) {
+        slope[0] = -at;
+    }
+
     #[inline]
     fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
         let [value, first, second] =

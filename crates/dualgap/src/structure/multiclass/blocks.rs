@@ -14,7 +14,7 @@ use crate::dual::{
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, root_above, vanished};
-use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
+use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, gamma};
 use crate::term::{CheckedCosts, Costs, Gram};
 use crate::{Error, Result};
 use dualgap_map::fetch;
@@ -79,11 +79,16 @@ impl<'a> MulticlassBlocks<'a> {
         Self { squared_norms: gram.diagonal().to_vec(), spread, ..self }
     }
 
-    fn truth(&self, i: usize) -> usize {
+    /// Returns the inputs.
+    pub(super) fn rows(&self) -> &'a Rows {
+        self.data.rows()
+    }
+
+    pub(super) fn truth(&self, i: usize) -> usize {
         self.labels[i] as usize
     }
 
-    fn cost(&self, i: usize, y: usize) -> f64 {
+    pub(super) fn cost(&self, i: usize, y: usize) -> f64 {
         self.costs.of(self.truth(i), y)
     }
 }
@@ -139,11 +144,11 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     fn dim(&self) -> usize {
-        self.data.rows().width() * self.classes
+        self.rows().width() * self.classes
     }
 
     fn workload(&self) -> Workload {
-        let pass = self.data.rows().stored() as f64 * self.classes as f64;
+        let pass = self.rows().stored() as f64 * self.classes as f64;
         Workload { pass: (self.spread == 0.0).then_some(pass), ..Workload::default() }
     }
 
@@ -152,7 +157,7 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     fn locality(&self) -> Locality {
-        let rows = self.data.rows();
+        let rows = self.rows();
         let (fetches, stretches) = (rows.are_many_and_short(), rows.are_large_and_mapped());
         let alike = || rows.resemble_neighbours_of_classes(self.labels, self.classes);
         Locality { chunks: fetches && (stretches || !alike()), stretches, fetches }
@@ -161,7 +166,7 @@ impl Blocks for MulticlassBlocks<'_> {
     #[inline]
     fn fetch(&self, i: usize, _: &Mixture) {
         fetch(&self.squared_norms[i]);
-        self.data.rows().fetch(i);
+        self.rows().fetch(i);
     }
 
     fn scratch(&self) -> MulticlassScratch {
@@ -196,14 +201,14 @@ impl Blocks for MulticlassBlocks<'_> {
     ) -> Result<bool> {
         self.costs.fill(self.truth(i), &mut scratch.scores);
         scratch.scores.iter_mut().for_each(|cost| *cost *= divisor);
-        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
+        add_scores(self.rows().row(i), w, &mut scratch.scores);
         *corner = argmax(scratch.scores.iter().copied()).0 as u64;
         Ok(true)
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut MulticlassScratch) {
         self.costs.fill(self.truth(i), &mut scratch.scores);
-        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
+        add_scores(self.rows().row(i), w, &mut scratch.scores);
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
@@ -228,7 +233,7 @@ impl Blocks for MulticlassBlocks<'_> {
         out: &mut impl Accumulate,
         scratch: &mut MulticlassScratch,
     ) {
-        scratch.add_outer(self.data.rows().row(i), self.classes, factor, out);
+        scratch.add_outer(self.rows().row(i), self.classes, factor, out);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &u64) {
@@ -248,7 +253,7 @@ impl Blocks for MulticlassBlocks<'_> {
         scratch: &mut MulticlassScratch,
     ) {
         scratch.subtract(at, self.truth(i));
-        scratch.add_outer(self.data.rows().row(i), self.classes, -factor, out);
+        scratch.add_outer(self.rows().row(i), self.classes, -factor, out);
     }
 
     fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
@@ -269,7 +274,7 @@ impl Blocks for MulticlassBlocks<'_> {
         // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
         // entries of d add up to two at most.
         let rounding = gamma(6) * 2.0;
-        let stored = self.data.rows().row(i).stored();
+        let stored = self.rows().row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
         // Underflow of the factor, of its product with each entry of d, and of that with each entry of x.
         let terms = (at.len() + 1) as f64;
@@ -278,7 +283,7 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
-        let row = self.data.rows().row(i);
+        let row = self.rows().row(i);
         // The loss compares two scores, each with a cost, and a product and a sum per stored entry.
         let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
         let vanished = vanished(row.stored());
@@ -287,7 +292,7 @@ impl Blocks for MulticlassBlocks<'_> {
 
     /// The loss compares two scores.
     fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {
-        let scores = 2.0 * product_above(self.data.rows().row(i).norm1(), off);
+        let scores = 2.0 * product_above(self.rows().row(i).norm1(), off);
         self.rounding(i, w, largest_weight) + scores * (1.0 + 1e-9)
     }
 }
@@ -352,11 +357,11 @@ impl ActiveSetBlocks for MulticlassBlocks<'_> {
     }
 
     fn oracle_work(&self, i: usize) -> f64 {
-        self.data.rows().row(i).stored() as f64 * self.classes as f64 + self.spread
+        self.rows().row(i).stored() as f64 * self.classes as f64 + self.spread
     }
 
     fn cached_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
-        let stored = self.data.rows().row(i).stored() as f64;
+        let stored = self.rows().row(i).stored() as f64;
         let all = self.classes as f64;
         [stored * all + self.spread, 4.0 * at.len() as f64 + 2.0 * stored + all]
     }

@@ -194,7 +194,7 @@ impl Structure for Multiclass {
         }
         match (self.loss, posing.choice) {
             (MulticlassLoss::Hinge, None) => {
-                Ok(Posed::with_expectations(MulticlassBlocks::new(data, &self.costs)?, posing))
+                Ok(Posed::with_corners(MulticlassBlocks::new(data, &self.costs)?, posing))
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);

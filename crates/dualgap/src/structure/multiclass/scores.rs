@@ -11,6 +11,7 @@
 //! search in one dimension, `segment`; for the others III already gives it), or a closed form on that segment.
 
 use super::segment::best_share;
+use super::support;
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, Locality, NoIntercept, Plain, View, Workload};
@@ -507,8 +508,8 @@ impl ScoreBlocks<'_> {
     }
 }
 
-/// With β the distribution that the scores ask for, ∇φ = β − e_y. Softmax has ∇²φ = diag β − ββ'; for the smooth hinge β is a
-/// projection onto the simplex, so that with S its support ∇²φ = (I_S − 1_S 1_S'/|S|)/width.
+/// With β the distribution that the scores ask for, ∇φ = β − e_y. Softmax has ∇²φ = diag β − ββ', and keeps β; for that of the smooth
+/// hinge see `support`.
 impl CurvedBlocks for ScoreBlocks<'_> {
     fn inputs(&self) -> &Rows {
         self.rows
@@ -523,52 +524,42 @@ impl CurvedBlocks for ScoreBlocks<'_> {
     }
 
     fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
-        let loss = if self.loss == MulticlassLoss::Softmax {
-            curve.copy_from_slice(a);
-            softmax(curve) - a[self.truth(i)]
-        } else {
-            curve.copy_from_slice(&self.touching(i, a));
+        let loss = if let MulticlassLoss::SmoothHinge { width } = self.loss {
+            slope.copy_from_slice(&self.touching(i, a));
+            support::keep(slope, width, curve);
             self.loss.value(&self.with_costs(i, a), self.truth(i), &mut Vec::new()).value
+        } else {
+            curve.copy_from_slice(a);
+            let loss = softmax(curve) - a[self.truth(i)];
+            slope.copy_from_slice(curve);
+            loss
         };
-        slope.copy_from_slice(curve);
         slope[self.truth(i)] -= 1.0;
         loss
     }
 
-    fn curvature_entry(&self, _: usize, beta: &[f64], (j, l): (usize, usize)) -> f64 {
+    fn curvature_entry(&self, _: usize, curve: &[f64], (j, l): (usize, usize)) -> f64 {
+        if let MulticlassLoss::SmoothHinge { .. } = self.loss {
+            return support::entry(curve, (j, l));
+        }
         let own = if j == l { 1.0 } else { 0.0 };
-        if let MulticlassLoss::SmoothHinge { width } = self.loss {
-            let support = beta.iter().filter(|b| **b > 0.0).count() as f64;
-            let inside = beta[j] > 0.0 && beta[l] > 0.0;
-            return if inside { (own - 1.0 / support) / width } else { 0.0 };
-        }
-        beta[j] * (own - beta[l])
+        curve[j] * (own - curve[l])
     }
 
-    fn bend(&self, _: usize, beta: &[f64], u: &[f64], out: &mut [f64]) {
-        if let MulticlassLoss::SmoothHinge { width } = self.loss {
-            let support = beta.iter().zip(u).filter(|(b, _)| **b > 0.0);
-            let (count, sum) = support.fold((0.0, 0.0), |(n, sum), (_, u)| (n + 1.0, sum + u));
-            for ((out, b), u) in out.iter_mut().zip(beta).zip(u) {
-                *out = if *b > 0.0 { (u - sum / count) / width } else { 0.0 };
-            }
-            return;
+    fn bend(&self, _: usize, curve: &[f64], u: &[f64], out: &mut [f64]) {
+        if let MulticlassLoss::SmoothHinge { .. } = self.loss {
+            return support::bend(curve, u, out);
         }
-        let mean: f64 = beta.iter().zip(u).map(|(b, u)| b * u).sum();
-        out.iter_mut().zip(beta).zip(u).for_each(|((out, b), u)| *out = b * (u - mean));
+        let mean: f64 = curve.iter().zip(u).map(|(b, u)| b * u).sum();
+        out.iter_mut().zip(curve).zip(u).for_each(|((out, b), u)| *out = b * (u - mean));
     }
 
-    fn split_curve(&self, _: usize, beta: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]) {
-        if let MulticlassLoss::SmoothHinge { width } = self.loss {
-            let support = beta.iter().filter(|b| **b > 0.0).count() as f64;
-            for ((diagonal, rank_one), b) in diagonal.iter_mut().zip(rank_one).zip(beta) {
-                let own = f64::from(u8::from(*b > 0.0));
-                (*diagonal, *rank_one) = (own / width, own / (support * width).sqrt());
-            }
-            return;
+    fn split_curve(&self, _: usize, curve: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]) {
+        if let MulticlassLoss::SmoothHinge { .. } = self.loss {
+            return support::split(curve, diagonal, rank_one);
         }
-        diagonal.copy_from_slice(beta);
-        rank_one.copy_from_slice(beta);
+        diagonal.copy_from_slice(curve);
+        rank_one.copy_from_slice(curve);
     }
 
     fn touching(&self, i: usize, a: &[f64]) -> Vec<f64> {
@@ -578,15 +569,7 @@ impl CurvedBlocks for ScoreBlocks<'_> {
     }
 
     fn confine(&self, i: usize, s: &mut [f64]) {
-        let truth = self.truth(i);
-        s[truth] += 1.0;
-        s.iter_mut().for_each(|b| *b = b.clamp(0.0, 1.0));
-        if s.iter().all(|b| *b == 0.0) {
-            s[truth] = 1.0;
-        }
-        let sum: f64 = s.iter().sum();
-        s.iter_mut().for_each(|b| *b /= sum);
-        s[truth] -= 1.0;
+        support::confine(self.truth(i), s);
     }
 
     fn opposite(&self, i: usize, s: &[f64]) -> Vec<f64> {

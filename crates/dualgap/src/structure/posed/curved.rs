@@ -148,7 +148,8 @@ pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Opti
         // Who asks for a cache or a direction asks for dual ascent, which says that there is none.
         && settings.cache != Cache::On
         && matches!(settings.direction, Direction::Auto | Direction::Toward);
-    let possible = settings.handover && plain && blocks.is_curved();
+    let solves = if blocks.is_curved() { true } else { newton::suits_corners(blocks) };
+    let possible = settings.handover && plain && solves;
     possible.then(|| Pace::new(blocks, settings.lambda))
 }
 
@@ -198,7 +199,7 @@ struct Watched<'a> {
 impl Observer for Watched<'_> {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         let before = self.before.replace(*progress);
-        self.slow = before.is_some_and(|before| self.pace.is_slow(&before, progress));
+        self.slow = self.pace.is_slow(before.as_ref(), progress);
         self.observer.certified(progress, weights)
     }
 

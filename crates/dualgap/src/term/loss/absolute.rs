@@ -48,6 +48,10 @@ impl Loss for EpsilonInsensitive {
         0.0
     }
 
+    fn is_pinned(&self, alpha: f64, _: f64) -> bool {
+        alpha.abs() >= 1.0 || (alpha == 0.0 && self.epsilon > 0.0)
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

@@ -91,6 +91,32 @@ pub trait Loss: Clone + Send + Sync {
         }
     }
 
+    /// Whether α stays where it is in [`maximizer`](Self::maximizer) when the prediction changes a little: at the ends of the domain,
+    /// and where φ* has a corner.
+    fn is_pinned(&self, alpha: f64, y: f64) -> bool {
+        let (low, high) = self.domain(y);
+        alpha <= low || alpha >= high
+    }
+
+    /// Writes for many predictions φ, and φ smoothed over a width γ around slopes c: `max_s as − φ*(s) − (γ/2)(s − c)²`, with its
+    /// slope s and its curvature. Where φ is not linear in parts, the curvature is an upper bound. The slices are of one length.
+    fn smoothed_orders(
+        &self,
+        (width, centres): (f64, &[f64]),
+        a: &[f64],
+        y: &[f64],
+        [exact, values, slopes, curves]: [&mut [f64]; 4],
+    ) {
+        for (i, ((&a, &y), &centre)) in a.iter().zip(y).zip(centres).enumerate() {
+            let alpha = self.maximizer(a, y, -centre, width);
+            let (off, conjugate) = (alpha + centre, self.conjugate(alpha, y).value);
+            exact[i] = self.value(a, y).value;
+            values[i] = -conjugate - alpha * a - 0.5 * width * off * off;
+            slopes[i] = -alpha;
+            curves[i] = if self.is_pinned(alpha, y) { 0.0 } else { 1.0 / width };
+        }
+    }
+
     /// Returns an error if a target or a parameter of the loss is not allowed.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())

@@ -152,6 +152,20 @@ impl Loss for ScalarLoss {
         of!(self, loss => loss.second_orders(a, y, out));
     }
 
+    fn is_pinned(&self, alpha: f64, y: f64) -> bool {
+        of!(self, loss => loss.is_pinned(alpha, y))
+    }
+
+    fn smoothed_orders(
+        &self,
+        around: (f64, &[f64]),
+        a: &[f64],
+        y: &[f64],
+        out: [&mut [f64]; 4],
+    ) {
+        of!(self, loss => loss.smoothed_orders(around, a, y, out));
+    }
+
     fn scaled_conjugates(&self, scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
         of!(self, loss => loss.scaled_conjugates(scale, a, y, values));
     }
