@@ -212,7 +212,7 @@ pub enum Solver {
     /// Frank-Wolfe: all examples a step (Algorithm 2); also in a ball
     #[value(alias = "frank-wolfe")]
     Fw,
-    /// Newton's method, for smooth losses: binary and regression
+    /// Newton's method, for every loss of rows: binary, regression and classes
     Newton,
     /// The same, its equations by Cholesky
     NewtonCholesky,

@@ -1,6 +1,6 @@
 //! Chain: a label for each position of a sequence.
 
-use super::{KernelArgs, OF_BALLS, OF_SMOOTH_LOSSES};
+use super::{KernelArgs, OF_BALLS, OF_ROWS};
 use crate::Outcome;
 use crate::args::Common;
 use crate::choices::{ChainLoss, Forbid, Hamming, Rescale, SdcaOption, Step, Switch};
@@ -75,12 +75,8 @@ impl TaskOptions for ChainArgs {
             ("categorical", CSV),
         ]
     };
-    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[
-        OF_SMOOTH_LOSSES,
-        OF_BALLS,
-        ("option", &["i", "v"]),
-        ("format", &["libsvm", "csv", "edges"]),
-    ];
+    const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] =
+        &[OF_ROWS, OF_BALLS, ("option", &["i", "v"]), ("format", &["libsvm", "csv", "edges"])];
 
     fn examples(verb: Verb) -> &'static str {
         match verb {

@@ -1,6 +1,6 @@
 //! Matching: which rows and columns of a graph belong together, and which words of a sentence and its translation.
 
-use super::{OF_BALLS, OF_SMOOTH_LOSSES};
+use super::{OF_BALLS, OF_ROWS};
 use crate::args::Common;
 use crate::args::values::{Range, parse_range, parse_tolerance};
 use crate::options::{TaskOptions, Verb};
@@ -62,7 +62,7 @@ impl TaskOptions for MatchingArgs {
         ]
     };
     const REFUSED_VALUES: &'static [(&'static str, &'static [&'static str])] = &[
-        OF_SMOOTH_LOSSES,
+        OF_ROWS,
         OF_BALLS,
         ("solver", &["eg"]),
         ("format", &["columns", "libsvm", "csv", "letters", "crfsuite"]),

@@ -63,9 +63,8 @@ const OF_BALLS: Values = (
     ],
 );
 
-/// The solvers of smooth losses, which a task without one refuses.
-const OF_SMOOTH_LOSSES: Values =
-    ("solver", &["newton", "newton-cholesky", "newton-cg", "coordinates"]);
+/// The solvers of losses of rows, which tasks with other data refuse.
+const OF_ROWS: Values = ("solver", &["newton", "newton-cholesky", "newton-cg", "coordinates"]);
 
 /// The solvers from corner to corner, which the trace ball does not have.
 const FROM_CORNERS: Values = ("solver", &["away", "pairwise"]);

@@ -5,7 +5,7 @@
 //! - [`subgradient`], [`cutting_plane`], [`exponentiated_gradient`]: the methods that papers compare block-coordinate
 //!   Frank-Wolfe with, on the same blocks and under the same certificate.
 //! - [`coordinates`]: coordinate descent for smooth losses under the l1 norm.
-//! - [`newton`]: Newton's method for smooth losses under a ridge.
+//! - [`newton`]: Newton's method for losses of linear predictions under a ridge.
 //! - `quasi_newton`: a quasi-Newton method for smooth objectives whose weights are their own dual point.
 //! - `shadow`: a dual point for methods that have none of their own.
 

@@ -21,7 +21,7 @@ pub enum Method {
     Dual(DualMethod),
     /// The solvers for weights in a ball.
     Ball(ball::BallSettings),
-    /// Newton's method, for smooth losses of linear models under a ridge.
+    /// Newton's method, for losses of linear models under a ridge.
     Newton(newton::NewtonSettings),
     /// Coordinate descent, for smooth losses of linear models under an l1 norm.
     Coordinates(coordinates::CoordinateSettings),

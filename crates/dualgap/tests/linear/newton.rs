@@ -12,7 +12,7 @@ use dualgap::methods::newton::{CurvedBlocks, Equations, NewtonSettings};
 use dualgap::run::{Budget, Certificate, InMemory, Observer, Progress, Report, Stop};
 use dualgap::structure::{Choice, Linear, LinearBlocks, Multiclass, ScoreBlocks, Structure};
 use dualgap::task::{DualMethod, Keep, Method, Model, Plan, Resume, Task};
-use dualgap::term::{Costs, MulticlassLoss, Penalty, Regulariser, ScalarLoss};
+use dualgap::term::{Costs, Loss, MulticlassLoss, Penalty, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 /// Dual ascent to the end.
@@ -39,7 +39,7 @@ fn fit(case: &Case, method: Method, budget: Budget) -> Result<Report<Model<Linea
 
 #[test]
 fn the_weights_are_those_of_a_quadratic_program_and_of_dual_ascent() {
-    for (seed, loss) in LOSSES.into_iter().enumerate().filter(|(_, loss)| gamma(*loss).is_some()) {
+    for (seed, loss) in LOSSES.into_iter().enumerate() {
         let plain = Case { lambda: 0.02, ..Case::random(seed as u64, loss, 15, 4) };
         let weights = Some((1..=15).map(|i| f64::from(i % 4)).collect());
         let weighed = Case { weights, ..plain.clone() };
@@ -70,14 +70,22 @@ fn the_weights_are_those_of_a_quadratic_program_and_of_dual_ascent() {
 #[test]
 fn sizes_of_columns_do_not_matter() {
     let sizes = [0.01, 1.0, 30.0, 1e3];
-    for loss in [ScalarLoss::Logistic, ScalarLoss::SquaredHinge, ScalarLoss::Squared] {
-        let mut case = Case { lambda: 1e-4, ..Case::random(3, loss, 60, 4) };
-        case.rows.iter_mut().for_each(|row| row.iter_mut().zip(sizes).for_each(|(x, s)| *x *= s));
-        let case = case.with_intercept();
-        for way in WAYS {
-            let report = fit(&case, by(way), Budget::relative(1e-6)).unwrap();
-            assert_eq!(report.stop, Stop::GapReached, "{loss:?} {way:?}");
-            assert!(report.work.steps <= 40, "{loss:?} {way:?}: {} steps", report.work.steps);
+    let smooth = [ScalarLoss::Logistic, ScalarLoss::SquaredHinge, ScalarLoss::Squared];
+    let with_corners =
+        [ScalarLoss::Hinge, ScalarLoss::Absolute, ScalarLoss::EpsilonInsensitive { epsilon: 0.3 }];
+    for (losses, most) in [(smooth, 40), (with_corners, 120)] {
+        for loss in losses {
+            let mut case = Case { lambda: 1e-4, ..Case::random(3, loss, 60, 4) };
+            case.rows
+                .iter_mut()
+                .for_each(|row| row.iter_mut().zip(sizes).for_each(|(x, s)| *x *= s));
+            let case = case.with_intercept();
+            for way in WAYS {
+                let report = fit(&case, by(way), Budget::relative(1e-6)).unwrap();
+                assert_eq!(report.stop, Stop::GapReached, "{loss:?} {way:?}");
+                let steps = report.work.steps;
+                assert!(steps <= most, "{loss:?} {way:?}: {steps} steps");
+            }
         }
     }
 }
@@ -89,8 +97,12 @@ fn several_scores_have_the_optimum_of_dual_ascent() {
         (0..40).map(|_| (0..3).map(|_| 2.0 * random.unit() - 1.0).collect()).collect();
     let labels: Vec<&str> = (0..40).map(|i| ["a", "b", "c", "d"][(i * 7 + i / 5) % 4]).collect();
     let data = Examples::from_dense(&rows, &labels).unwrap();
-    for loss in [MulticlassLoss::Softmax, MulticlassLoss::SmoothHinge { width: 0.7 }] {
-        let task = Task::new(Multiclass::new(loss), Penalty::ridge(0.003));
+    let costs = Costs::Matrix((0..16).map(|k| f64::from((k / 4_i32 - k % 4).abs())).collect());
+    let softmax = Multiclass::new(MulticlassLoss::Softmax);
+    let smooth = Multiclass::new(MulticlassLoss::SmoothHinge { width: 0.7 });
+    for structure in [softmax, smooth, Multiclass::default(), Multiclass::with_costs(costs)] {
+        let loss = structure.loss;
+        let task = Task::new(structure, Penalty::ridge(0.003));
         let dual = task
             .fit(&data, Plan { method: ascent(), ..Plan::new(Budget::relative(1e-9)) })
             .unwrap();
@@ -214,20 +226,28 @@ fn plan<'a>(budget: Budget) -> Plan<'a, Linear> {
 
 #[test]
 fn a_resumed_run_is_the_run_that_went_through() {
-    let case =
-        Case { lambda: 1e-3, ..Case::random(5, ScalarLoss::Logistic, 30, 4) }.with_intercept();
+    for (loss, passes) in [(ScalarLoss::Logistic, 9), (ScalarLoss::Hinge, 40)] {
+        resumes(loss, passes);
+    }
+}
+
+fn resumes(loss: ScalarLoss, passes: u64) {
+    let case = Case { lambda: 1e-3, ..Case::random(5, loss, 30, 4) }.with_intercept();
     let (task, data) = (
         Task::new(Linear::new(case.loss), penalty(case.lambda, case.regulariser)),
         case.examples(),
     );
     let whole = task.fit(&data, plan(Budget::relative(1e-9))).unwrap();
     let mut memory = InMemory::default();
-    let first = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..plan(Budget::passes(9)) };
+    let first = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..plan(Budget::passes(passes)) };
     assert!(task.fit(&data, first).unwrap().passes < whole.passes);
     let resume = memory.last.take().map(Resume::Checkpoint);
     assert!(resume.is_some());
     let rest = task.fit(&data, Plan { resume, ..plan(Budget::relative(1e-9)) }).unwrap();
     assert_eq!(rest.model.weights, whole.model.weights);
+    if gamma(loss).is_none() {
+        return;
+    }
     // Another λ is a place to begin at.
     let near = task.at_lambda(1.1e-3).unwrap();
     let warm = Plan { warm_start: Some(&whole.model), ..plan(Budget::relative(1e-9)) };
@@ -343,6 +363,40 @@ fn columns(n: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..n).map(|_| row(&mut random)).collect()
 }
 
+/// The certificate does not depend on how the dual point was found: D is computed here from the losses' definitions.
+#[test]
+fn hinges_on_raw_columns_are_handed_over_and_proved() {
+    let mut case = Case { lambda: 1e-5, ..Case::random(11, ScalarLoss::Hinge, 60, 3) };
+    case.rows.iter_mut().for_each(|row| row[1] *= 1000.0);
+    let (task, data) =
+        (Task::new(Linear::new(case.loss), Penalty::ridge(case.lambda)), case.examples());
+    let budget = Budget::relative(1e-6);
+    let whole = task.fit(&data, Plan::new(budget.clone())).unwrap();
+    assert_eq!(whole.stop, Stop::GapReached, "{:?}", whole.tactics);
+    assert!(handed_over(&whole), "{:?}", whole.tactics);
+    let proved = whole.model.certify(&data).unwrap().certificate;
+    assert!((proved.gap() - whole.certificate.gap()).abs() <= proved.gap_bound());
+    let exact = quadratic_program(&case, &[]).unwrap();
+    assert!(case.primal(&exact) >= whole.certificate.dual - 1e-9);
+    for passes in [1, 3, 4, 5, 9, 20, 40] {
+        let [_, rest] = in_two_parts(&task, &data, &budget, passes);
+        assert_eq!(rest.model.weights, whole.model.weights, "{passes}");
+        assert_eq!(rest.certificate, whole.certificate, "{passes}");
+    }
+}
+
+// Who asks for the paper's method gets it.
+#[test]
+fn the_methods_of_the_papers_are_not_handed_over() {
+    let mut case = Case { lambda: 1e-5, ..Case::random(11, ScalarLoss::Hinge, 60, 3) };
+    case.rows.iter_mut().for_each(|row| row[1] *= 1000.0);
+    let data = case.examples();
+    let task = Task::new(Linear::new(case.loss), Penalty::ridge(case.lambda));
+    let plan = Plan { method: DualMethod::plain().into(), ..Plan::new(Budget::passes(30)) };
+    let report = task.fit(&data, plan).unwrap();
+    assert!(report.tactics.iter().all(|line| !line.contains("Newton")), "{:?}", report.tactics);
+}
+
 // Enough examples for several parts, which are added in order.
 #[test]
 fn the_bits_do_not_depend_on_the_threads() {
@@ -353,16 +407,18 @@ fn the_bits_do_not_depend_on_the_threads() {
         rows.iter().map(|row| if above(row) > 0.0 { "a" } else { "b" }).collect();
     let data = Examples::from_dense(&rows, &labels).unwrap();
     for way in WAYS {
-        let fit = |threads| {
-            let task = Task::new(Linear::new(ScalarLoss::Logistic), Penalty::ridge(1e-4));
-            let plan = Plan { method: by(way), threads, ..Plan::new(Budget::relative(1e-8)) };
-            task.fit(&data, plan).unwrap()
-        };
-        let [one, three] = [1, 3].map(fit);
-        assert_eq!(one.stop, Stop::GapReached, "{way:?}");
-        assert_eq!(one.model.weights, three.model.weights, "{way:?}");
-        assert_eq!(one.certificate, three.certificate, "{way:?}");
-        one.model.certify(&data).unwrap();
+        for loss in [ScalarLoss::Logistic, ScalarLoss::Hinge] {
+            let fit = |threads| {
+                let task = Task::new(Linear::new(loss), Penalty::ridge(1e-4));
+                let plan = Plan { method: by(way), threads, ..Plan::new(Budget::relative(1e-6)) };
+                task.fit(&data, plan).unwrap()
+            };
+            let [one, three] = [1, 3].map(fit);
+            assert_eq!(one.stop, Stop::GapReached, "{loss:?} {way:?}");
+            assert_eq!(one.model.weights, three.model.weights, "{loss:?} {way:?}");
+            assert_eq!(one.certificate, three.certificate, "{loss:?} {way:?}");
+            one.model.certify(&data).unwrap();
+        }
     }
 }
 
@@ -376,6 +432,7 @@ fn the_bits_of_several_scores_do_not_depend_on_the_threads() {
         (MulticlassLoss::Softmax, WAYS[0]),
         (MulticlassLoss::Softmax, WAYS[1]),
         (MulticlassLoss::SmoothHinge { width: 0.5 }, WAYS[0]),
+        (MulticlassLoss::Hinge, WAYS[0]),
     ] {
         let fit = |threads| {
             let task = Task::new(Multiclass::new(loss), Penalty::ridge(1e-3));
@@ -391,13 +448,44 @@ fn the_bits_of_several_scores_do_not_depend_on_the_threads() {
 
 #[test]
 fn what_it_is_not_for_is_refused() {
-    let hinge = Case::random(1, ScalarLoss::Hinge, 6, 2);
     let sparse = Case {
         regulariser: Regulariser { l1: 0.1, ..Regulariser::PLAIN },
         ..Case::random(1, ScalarLoss::Logistic, 6, 2)
     };
-    for (case, word) in [(hinge, "smooth"), (sparse, "l1 norm")] {
-        let error = fit(&case, by(Equations::Auto), Budget::relative(0.1)).unwrap_err();
-        assert!(error.to_string().contains(word), "{error}");
+    let error = fit(&sparse, by(Equations::Auto), Budget::relative(0.1)).unwrap_err();
+    assert!(error.to_string().contains("l1 norm"), "{error}");
+}
+
+proptest! {
+    // A smoothed loss is the largest value of a concave function of its slope, whose derivatives are the slope and the curvature.
+    #[test]
+    fn smoothed_losses_are_those_of_their_definition(
+        (a, y, width) in (-3.0..3.0_f64, prop_oneof![Just(-1.0), Just(1.0)], 0.01..2.0_f64),
+        share in 0.0..=1.0_f64,
+    ) {
+        for loss in LOSSES.into_iter().filter(|loss| gamma(*loss).is_none()) {
+            let (low, high) = loss.domain(y);
+            let centre = -(low + share * (high - low));
+            let found = |a: f64| {
+                let mut out = [[0.0]; 4];
+                loss.smoothed_orders((width, &[centre]), &[a], &[y], out.each_mut().map(|x| &mut x[..]));
+                out.map(|[x]| x)
+            };
+            let [exact, value, slope, curve] = found(a);
+            prop_assert!((exact - loss.value(a, y).value).abs() < 1e-12);
+            let of_slope = |s: f64| a * s - loss.conjugate(-s, y).value - 0.5 * width * (s - centre).powi(2);
+            prop_assert!((of_slope(slope) - value).abs() < 1e-12, "{loss:?}");
+            for k in 0..=1000 {
+                let s = -(low + f64::from(k) / 1000.0 * (high - low));
+                prop_assert!(of_slope(s) <= value + 1e-12, "{loss:?} {s}");
+            }
+            let h = 1e-6;
+            let ([_, below, before, _], [_, above, after, _]) = (found(a - h), found(a + h));
+            prop_assert!(((above - below) / (2.0 * h) - slope).abs() < 1e-4 / width, "{loss:?}");
+            // Between the kinks of the slope.
+            let bend = (after - before) / (2.0 * h);
+            let kinked = ((found(a)[2] - before) - (after - slope)).abs() > 1e-9;
+            prop_assert!(kinked || (bend - curve).abs() < 1e-4 / width, "{loss:?} {bend} {curve}");
+        }
     }
 }

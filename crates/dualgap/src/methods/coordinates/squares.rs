@@ -99,7 +99,7 @@ fn matrix<B: CurvedBlocks>(
     s: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
     let curves = vec![1.0 / blocks.smoothness(); masses.len()];
-    let hessian = Hessian { design, blocks, masses, curves: &curves, bent: None };
+    let hessian = Hessian { design, blocks, masses, curves: &curves, sample: None };
     let (lower, slopes) = hessian.with_adjoint(Some(s));
     let d = lower.nrows();
     let places = (0..d).flat_map(|p| (0..d).map(move |q| (p.max(q), p.min(q))));

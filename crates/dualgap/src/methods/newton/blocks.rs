@@ -4,7 +4,7 @@ use crate::Result;
 use crate::dual::Blocks;
 use crate::linalg::Rows;
 
-/// Blocks whose loss is a smooth function of K linear predictions `a = x'W`; the weights of an input are neighbours.
+/// Blocks whose loss is a function of K linear predictions `a = x'W`, smooth or with corners; the weights of an input are neighbours.
 pub trait CurvedBlocks: Blocks {
     /// Returns the inputs.
     fn inputs(&self) -> &Rows;

@@ -119,7 +119,8 @@ pub fn gram_in_products(rows: &Rows) -> f64 {
 fn passes_of_cholesky(rows: &Rows, outputs: usize) -> Option<f64> {
     let dim = rows.width().saturating_mul(outputs);
     let small = cfg!(feature = "low-rank") && dim <= MOST_WEIGHTS;
-    let passes = small.then(|| multiplications(rows, outputs, 1.0)).filter(|&passes| passes <= WORTH)?;
+    let passes =
+        small.then(|| multiplications(rows, outputs, 1.0)).filter(|&passes| passes <= WORTH)?;
     Some(share(rows, outputs) * passes)
 }
 
@@ -167,13 +168,18 @@ pub fn passes_of_preconditioner(rows: &Rows, outputs: usize) -> Option<f64> {
 /// of dual ascent on all that was tried but raw columns.
 const BETWEEN: f64 = 0.1;
 
-/// The losses of a step on smoothed losses are computed at two points.
-const POINTS: f64 = 2.0;
+/// The losses of a step on smoothed losses are computed at two points, and take as long as so many entries each, ...
+const SMOOTHED: f64 = 40.0;
+
+/// ... or, with several outputs, for each of those: a projection onto the simplex is a quarter of the time of a run on letter.
+const SMOOTHED_OF_SEVERAL: f64 = 120.0;
 
 /// Whether steps on smoothed losses are by Cholesky: the closer the losses come to their corners, the more products conjugate gradients
 /// would take.
 pub fn suits_corners<B: CurvedBlocks>(blocks: &B) -> bool {
-    blocks.has_corners() && passes_of_cholesky(blocks.inputs(), blocks.outputs()).is_some()
+    let (rows, k) = (blocks.inputs(), blocks.outputs());
+    let small = cfg!(feature = "low-rank") && rows.width().saturating_mul(k) <= MOST_WEIGHTS;
+    blocks.has_corners() && small && multiplications(rows, k, BETWEEN) <= WORTH
 }
 
 /// Returns how many passes of dual ascent take about as long as a step on smoothed losses.
@@ -182,7 +188,8 @@ pub fn passes_of_ascent_per_smoothed_step<B: CurvedBlocks>(blocks: &B) -> f64 {
     let predictions = (rows.len() * k) as f64;
     let entries = rows.stored() as f64 * k as f64;
     let matrix = share(rows, k) * multiplications(rows, k, BETWEEN) * entries;
-    let others = OTHERS * pass(rows, k) + POINTS * LOSS * predictions;
+    let losses = if k == 1 { SMOOTHED } else { SMOOTHED_OF_SEVERAL };
+    let others = OTHERS * pass(rows, k) + losses * predictions;
     (matrix + others) / pass_of_ascent(blocks)
 }
 

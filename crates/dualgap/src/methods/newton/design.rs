@@ -29,6 +29,7 @@ pub struct Design<'a> {
 }
 
 /// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
+#[derive(Default)]
 pub struct Derivatives {
     /// `Σ mass_i φ_i`, smoothed if it has corners.
     pub loss: f64,
@@ -73,41 +74,72 @@ impl<'a> Design<'a> {
 
     /// Returns a = XW.
     pub fn predict(&self, w: &[f64]) -> Vec<f64> {
-        let mut a = vec![0.0; self.predictions()];
+        let mut a = Vec::new();
+        self.predict_into(w, &mut a);
+        a
+    }
+
+    /// Writes XW.
+    pub fn predict_into(&self, w: &[f64], a: &mut Vec<f64>) {
+        a.resize(self.predictions(), 0.0);
         let (count, k) = (self.rows.len(), self.outputs);
-        parallel::fill_ranges(count, self.parts, [(&mut a, k)], |range, [a]| {
+        parallel::fill_ranges(count, self.parts, [(a, k)], |range, [a]| {
             let mut buffer = Vec::new();
             for (block, a) in blocks_of(range).zip(a.chunks_mut(BLOCK * k)) {
                 let x = self.matrix(block.clone(), &mut buffer);
                 self.predict_of(block, x, w, a);
             }
         });
-        a
     }
 
-    /// Returns losses, slopes and curvatures at these predictions; those of smoothed losses if there is a smoothing.
-    pub fn slopes<B: CurvedBlocks>(
+    /// Writes the predictions that are t times as far as `ahead` from these.
+    pub fn move_along(&self, from: &[f64], t: f64, ahead: &[f64], to: &mut Vec<f64>) {
+        to.resize(from.len(), 0.0);
+        let (count, k) = (self.rows.len(), self.outputs);
+        parallel::fill_ranges(count, self.parts, [(to, k)], |range, [to]| {
+            let range = range.start * k..range.end * k;
+            let each = to.iter_mut().zip(&from[range.clone()]).zip(&ahead[range]);
+            each.for_each(|((to, from), ahead)| *to = from + t * ahead);
+        });
+    }
+
+    /// Returns the inner product of two vectors with a number for each prediction.
+    pub fn inner(&self, one: &[f64], other: &[f64]) -> f64 {
+        let k = self.outputs;
+        let parts = parallel::map_ranges(self.rows.len(), self.parts, |range| {
+            let range = range.start * k..range.end * k;
+            Ok(dot(&one[range.clone()], &other[range]))
+        });
+        parts.unwrap_or_default().iter().sum()
+    }
+
+    /// Writes losses, slopes and curvatures at these predictions; those of smoothed losses if there is a smoothing.
+    pub fn derive<B: CurvedBlocks>(
         &self,
         blocks: &B,
         masses: &[f64],
         a: &[f64],
         smoothing: Option<&Smoothing>,
-    ) -> Derivatives {
+        out: &mut Derivatives,
+    ) {
         let k = self.outputs;
-        let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
-        let arrays: [(&mut [f64], usize); 2] = [(&mut slopes, k), (&mut curves, k)];
+        out.slopes.resize(a.len(), 0.0);
+        out.curves.resize(a.len(), 0.0);
+        let arrays: [(&mut [f64], usize); 2] = [(&mut out.slopes, k), (&mut out.curves, k)];
         let of_part = |range: Range<usize>, [slopes, curves]: [&mut [f64]; 2]| {
             let (masses, a) = (&masses[range.clone()], &a[range.start * k..range.end * k]);
             match smoothing {
-                Some(around) => smoothed_orders(blocks, around, range.start, masses, a, [slopes, curves]),
+                Some(around) => {
+                    smoothed_orders(blocks, around, range.start, masses, a, [slopes, curves])
+                }
                 None => [second_orders(blocks, range.start, masses, a, slopes, curves), 0.0, 0.0],
             }
         };
         let sums = parallel::fill_ranges(self.rows.len(), self.parts, arrays, of_part);
         let sum = |which: usize| sums.iter().map(|sums| sums[which]).sum();
-        let loss = sum(0);
-        let exact = if smoothing.is_some() { sum(1) } else { loss };
-        Derivatives { loss, exact, left: sum(2), slopes, curves }
+        out.loss = sum(0);
+        out.exact = if smoothing.is_some() { sum(1) } else { out.loss };
+        out.left = sum(2);
     }
 
     /// Returns the slopes of the smoothed losses at these predictions, without their masses.
@@ -115,7 +147,13 @@ impl<'a> Design<'a> {
         let (k, mut centres) = (self.outputs, vec![0.0; a.len()]);
         let arrays: [(&mut [f64], usize); 1] = [(&mut centres, k)];
         parallel::fill_ranges(self.rows.len(), self.parts, arrays, |range, [centres]| {
-            smoothed_slopes(blocks, around, range.start, &a[range.start * k..range.end * k], centres);
+            smoothed_slopes(
+                blocks,
+                around,
+                range.start,
+                &a[range.start * k..range.end * k],
+                centres,
+            );
         });
         centres
     }

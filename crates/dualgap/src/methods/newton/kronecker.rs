@@ -67,7 +67,7 @@ impl Kronecker {
             return None;
         }
         let one = Design::new(design.rows, 1);
-        let gram = Hessian { design: &one, blocks, masses, curves: &traces, bent: None };
+        let gram = Hessian { design: &one, blocks, masses, curves: &traces, sample: None };
         let gram = gram.of_one_output();
         Self::of_factors(gram.as_ref(), total, c.as_ref(), lambda)
     }

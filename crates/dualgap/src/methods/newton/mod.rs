@@ -1,4 +1,4 @@
-//! Newton's method for smooth losses of linear predictions under a ridge.
+//! Newton's method for losses of linear predictions under a ridge.
 //!
 //! ```text
 //! P(w) = Σ mass_i φ_i(x_i'W) + λ/2‖w‖²          one weight of an input, or one for each of K outputs
@@ -15,6 +15,9 @@
 //!
 //! Newton's method does not see how the columns are scaled, which dual ascent suffers from: on 4,601 examples of 57 raw
 //! columns it takes 20 steps where dual ascent takes thousands of passes.
+//!
+//! A loss with corners is smoothed around a dual point, which follows (`smoothing`): hinges, absolute losses, and the hinge of several
+//! classes.
 //!
 //! - `blocks`: what the method asks of blocks. `design`: products with the data. `cholesky` and `conjugate_gradient`: the
 //!   solution of the Newton equations; `kronecker`: a preconditioner for several outputs. `cost`: what a step takes. `tangent`: dual

@@ -2,9 +2,9 @@
 
 use super::blocks::CurvedBlocks;
 #[cfg(feature = "low-rank")]
-use super::cholesky::Hessian;
+use super::cholesky::{Hessian, Sample};
 use super::conjugate_gradient;
-use super::cost::Way;
+use super::cost::{Way, suits_corners};
 #[cfg(feature = "low-rank")]
 use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
 use super::design::{Derivatives, Design, smoothed_slopes};
@@ -83,6 +83,10 @@ pub struct Newton<'a, B: CurvedBlocks> {
     smoothing: Option<Smoothing>,
     /// What is known at w; computed when it is needed.
     local: Option<Local>,
+    /// Memory for the end of a step: to ask for it anew takes a tenth of a step with many examples.
+    spare: End,
+    /// The same for the predictions of a direction.
+    ahead: Vec<f64>,
     /// The largest squared norm of a gradient so far.
     steepest: f64,
     /// Whether the tangents so far were better than the slopes: those of losses that are parabolas in parts are not.
@@ -136,7 +140,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     ) -> Result<Self> {
         if !blocks.is_curved() && !blocks.has_corners() {
             return Err(Error::setting(
-                "Newton's method is for losses that are smooth, or linear in parts: take dual ascent",
+                "Newton's method does not know how to smooth this loss: take dual ascent",
             ));
         }
         let design = Design::new(blocks.inputs(), blocks.outputs()).with_matrix();
@@ -165,12 +169,14 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             _ if cfg!(not(feature = "low-rank")) => false,
             Equations::Cholesky => true,
             Equations::ConjugateGradient => false,
+            Equations::Auto if blocks.has_corners() => suits_corners(blocks),
             Equations::Auto => {
                 matches!(Way::fastest(design.rows, design.outputs), Way::Cholesky(_))
             }
         };
         #[cfg(feature = "low-rank")]
-        let passes = if by_cholesky { cholesky_in_passes(design.rows, design.outputs) } else { [0.0; 2] };
+        let passes =
+            if by_cholesky { cholesky_in_passes(design.rows, design.outputs) } else { [0.0; 2] };
         #[cfg(feature = "low-rank")]
         let by_factors = outer.free().is_none()
             && passes_of_preconditioner(design.rows, design.outputs).is_some();
@@ -190,6 +196,8 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             w: vec![0.0; dim],
             smoothing: None,
             local: None,
+            spare: End::default(),
+            ahead: Vec::new(),
             steepest: 0.0,
             tangents_pay: blocks.is_curved() && !blocks.is_quadratic(),
             products: 0,
@@ -210,8 +218,9 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         each.enumerate().for_each(|(i, (slope, at))| blocks.slope_at(i, at, slope));
         let smoothing = Smoothing::new(centres, 1.0, 1.0);
         let at_zero = vec![0.0; smoothing.centres.len()];
-        let loss = self.design.slopes(blocks, &self.masses, &at_zero, Some(&smoothing)).exact;
-        Some(Smoothing::new(smoothing.centres, relative_gap, loss))
+        let mut known = Derivatives::default();
+        self.design.derive(blocks, &self.masses, &at_zero, Some(&smoothing), &mut known);
+        Some(Smoothing::new(smoothing.centres, relative_gap, known.exact))
     }
 
     /// Begins at the weights of these dual points.
@@ -287,8 +296,14 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         0.5 * w.iter().zip(&self.ridge).map(|(w, ridge)| ridge * w * w).sum::<f64>()
     }
 
-    fn slopes(&self, a: &[f64]) -> Derivatives {
-        self.design.slopes(self.blocks(), &self.masses, a, self.smoothing.as_ref())
+    fn derive(&self, a: &[f64], out: &mut Derivatives) {
+        self.design.derive(self.blocks(), &self.masses, a, self.smoothing.as_ref(), out);
+    }
+
+    /// Returns what is known at w, given its predictions.
+    fn local_at(&self, w: &[f64], a: Vec<f64>, mut buffers: Derivatives) -> Local {
+        self.derive(&a, &mut buffers);
+        self.local(w, a, buffers)
     }
 
     /// Returns the gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
@@ -302,8 +317,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             return (local, 0.0);
         }
         let a = self.design.predict(&self.w);
-        let known = self.slopes(&a);
-        (self.local(&self.w, a, known), 2.0)
+        (self.local_at(&self.w, a, Derivatives::default()), 2.0)
     }
 
     /// Returns H⁻¹b, and the work that it took in products with the data.
@@ -316,15 +330,15 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let (blocks, design) = (self.blocks(), &self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let bent = self.smoothing.as_ref().map(|_| bent(&local.curves, design.outputs));
+            let sample = self.smoothing.as_ref().map(|_| Sample::of(&local.curves, design));
             let (masses, curves) = (&self.masses, &local.curves);
-            let hessian = Hessian { design, blocks, masses, curves, bent: bent.as_deref() };
+            let hessian = Hessian { design, blocks, masses, curves, sample: sample.as_ref() };
             let solution = hessian.solve(&self.damped, b);
             self.factorisations += 1;
             if let Some(p) = solution {
                 let [matrix, factors] = self.passes;
                 let all = self.masses.len() as f64;
-                let share = bent.map_or(1.0, |bent| bent.len() as f64 / all);
+                let share = sample.map_or(1.0, |sample| sample.examples.len() as f64 / all);
                 return (p, share * matrix + factors);
             }
         }
@@ -367,20 +381,25 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         self.steepest = self.steepest.max(squared_norm(&local.gradient).value);
         let down: Vec<f64> = local.gradient.iter().map(|g| -g).collect();
         let (p, products) = self.direction(&local, &down, halted);
-        let ahead = self.design.predict(&p);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        self.design.predict_into(&p, &mut ahead);
         let line = Line { slope: dot(&local.gradient, &p), p: &p, ahead: &ahead };
-        if self.smoothing.is_some() {
-            if let Some(End { w, a, known, .. }) = self.searched(&local, &line) {
-                self.local = Some(self.local(&w, a, known));
-                self.w = w;
-                self.smoothing.iter_mut().for_each(|smoothing| smoothing.steps += 1);
-            } else {
-                // The round is solved up to rounding.
-                self.turn(&local.a);
-            }
-        } else if let Some(end) = self.backtracked(&local, &line) {
-            self.arrive(&local, &line, end);
+        let mut end = std::mem::take(&mut self.spare);
+        let smoothed = self.smoothing.is_some();
+        let lower = if smoothed {
+            self.searched(&local, &line, &mut end)
+        } else {
+            self.backtracked(&local, &line, &mut end)
+        };
+        if lower {
+            self.arrive(&local, &line, &mut end);
+            let Local { a, slopes, curves, .. } = local;
+            (end.a, end.known) = (a, Derivatives { slopes, curves, ..Derivatives::default() });
+        } else if smoothed {
+            // The round is solved up to rounding.
+            self.turn(&local.a);
         }
+        (self.spare, self.ahead) = (end, ahead);
         // The predictions of the direction, and the gradient at its end.
         fresh + turned + products + 2.0
     }
@@ -393,8 +412,9 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             return (local, 0.0);
         }
         self.turn(&local.a);
-        let known = self.slopes(&local.a);
-        (self.local(&self.w, local.a, known), 1.0)
+        let Local { a, slopes, curves, .. } = local;
+        let buffers = Derivatives { slopes, curves, ..Derivatives::default() };
+        (self.local_at(&self.w, a, buffers), 1.0)
     }
 
     /// Begins the next round around the slopes of the smoothed losses at these predictions.
@@ -405,79 +425,81 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         }
     }
 
-    /// Returns the end of a step that has been shortened until P falls, if it does.
-    fn backtracked(&self, local: &Local, line: &Line<'_>) -> Option<End> {
+    /// Shortens a step until P falls at its end; returns whether it does.
+    fn backtracked(&self, local: &Local, line: &Line<'_>, end: &mut End) -> bool {
         let mut t = 1.0;
         for _ in 0..HALVINGS {
-            let end = self.end(local, line, t);
+            self.reach(local, line, t, end);
             let lower = end.value <= local.value + SHARE * t * line.slope;
             let level = end.value <= local.value + LEVEL * local.value.abs();
-            if lower || (level && self.slope_at(&end, line).abs() <= FLATTER * line.slope.abs()) {
-                return Some(end);
+            let flatter = || {
+                let along = dot(&end.known.slopes, line.ahead) + self.ridge_along(&end.w, line);
+                along.abs() <= FLATTER * line.slope.abs()
+            };
+            if lower || (level && flatter()) {
+                return true;
             }
             t /= 2.0;
         }
-        None
+        false
     }
 
-    /// Returns the end of a step where P is lowest along its direction, about; or a lower one than its beginning, if there is any.
-    fn searched(&self, local: &Local, line: &Line<'_>) -> Option<End> {
+    /// Ends a step where P is lowest along its direction, about, or at a lower point than its beginning; returns whether there is one.
+    fn searched(&self, local: &Local, line: &Line<'_>, end: &mut End) -> bool {
         let (mut search, mut next) = (Search::new(line.slope), Some(1.0));
-        let mut lowest: Option<End> = None;
+        let mut lowest: Option<(f64, f64)> = None;
         while let Some(t) = next {
-            let end = self.end(local, line, t);
-            let slope = self.slope_at(&end, line);
-            let level = end.value <= local.value + LEVEL * local.value.abs();
-            if level && search.is_flat(slope) {
-                return Some(end);
+            self.reach(local, line, t, end);
+            let along =
+                self.design.inner(&end.known.slopes, line.ahead) + self.ridge_along(&end.w, line);
+            if end.value <= local.value + LEVEL * local.value.abs() && search.is_flat(along) {
+                return true;
             }
-            next = search.next(t, slope);
-            let below = lowest.as_ref().map_or(local.value, |lowest| lowest.value);
-            if end.value < below {
-                lowest = Some(end);
+            next = search.next(t, along);
+            if end.value < lowest.map_or(local.value, |(_, value)| value) {
+                lowest = Some((t, end.value));
             }
         }
-        lowest
+        if let Some((t, _)) = lowest {
+            self.reach(local, line, t, end);
+        }
+        lowest.is_some()
     }
 
-    /// Returns what is at a point of a line.
-    fn end(&self, local: &Local, line: &Line<'_>, t: f64) -> End {
-        let (mut w, mut a) = (self.w.clone(), local.a.clone());
-        add_scaled(line.p, t, &mut w);
-        add_scaled(line.ahead, t, &mut a);
-        let known = self.slopes(&a);
-        End { t, value: known.loss + self.penalty(&w), w, a, known }
+    /// Finds out what is at a point of a line.
+    fn reach(&self, local: &Local, line: &Line<'_>, t: f64, end: &mut End) {
+        end.t = t;
+        end.w.clone_from(&self.w);
+        add_scaled(line.p, t, &mut end.w);
+        self.design.move_along(&local.a, t, line.ahead, &mut end.a);
+        self.derive(&end.a, &mut end.known);
+        end.value = end.known.loss + self.penalty(&end.w);
     }
 
-    /// Returns the slope of P along a line.
-    fn slope_at(&self, end: &End, line: &Line<'_>) -> f64 {
-        let ridge = end.w.iter().zip(line.p).zip(&self.ridge);
-        let ridge = ridge.map(|((w, p), ridge)| ridge * w * p).sum::<f64>();
-        dot(&end.known.slopes, line.ahead) + ridge
+    /// Returns the slope of the penalty along a line.
+    fn ridge_along(&self, w: &[f64], line: &Line<'_>) -> f64 {
+        let ridge = w.iter().zip(line.p).zip(&self.ridge);
+        ridge.map(|((w, p), ridge)| ridge * w * p).sum()
     }
 
-    /// Moves to the end of a step, and finds the slopes of its model there.
-    fn arrive(&mut self, local: &Local, line: &Line<'_>, end: End) {
-        let End { t, w, a, known, .. } = end;
-        let mut arrived = self.local(&w, a, known);
+    /// Moves to the end of a step, and finds the slopes of its model there if they prove anything.
+    fn arrive(&mut self, local: &Local, line: &Line<'_>, end: &mut End) {
+        let (a, known) = (std::mem::take(&mut end.a), std::mem::take(&mut end.known));
+        let mut arrived = self.local(&end.w, a, known);
         // Half of the slope is what the model promises.
         if self.tangents_pay && -0.5 * line.slope <= NEAR * local.value {
-            let moved: Vec<f64> = line.ahead.iter().map(|ahead| t * ahead).collect();
-            let tangent = self.tangent(local, &moved, &arrived, &w);
+            let moved: Vec<f64> = line.ahead.iter().map(|ahead| end.t * ahead).collect();
+            let tangent = self.tangent(local, &moved, &arrived, &end.w);
             let of_slopes = self.gap_of_slopes(&arrived);
             self.tangents_pay = tangent.as_ref().is_none_or(|t| t.gap < of_slopes);
             arrived.tangent = tangent.filter(|_| self.tangents_pay);
         }
+        if let Some(smoothing) = &mut self.smoothing {
+            smoothing.steps += 1;
+        }
         self.local = Some(arrived);
-        self.w = w;
+        std::mem::swap(&mut self.w, &mut end.w);
     }
-}
-
-/// Returns the examples whose curvature is not zero.
-#[cfg(feature = "low-rank")]
-fn bent(curves: &[f64], outputs: usize) -> Vec<usize> {
-    let is_bent = |(_, curve): &(usize, &[f64])| curve.iter().any(|&curve| curve != 0.0);
-    curves.chunks_exact(outputs).enumerate().filter(is_bent).map(|(i, _)| i).collect()
 }
 
 /// The direction of a step, the predictions along it, and the slope of P at its beginning.
@@ -488,6 +510,7 @@ struct Line<'a> {
 }
 
 /// What is t times as far as the direction of a step.
+#[derive(Default)]
 struct End {
     t: f64,
     /// P, rounded.
@@ -538,8 +561,8 @@ impl<B: CurvedBlocks> Newton<'_, B> {
         let pool = Arc::clone(&self.pool);
         parallel::install(&pool, || {
             if !a.is_empty() {
-                let known = self.slopes(&a);
-                self.local = Some(Local { tangent, ..self.local(&w, a, known) });
+                let local = self.local_at(&w, a, Derivatives::default());
+                self.local = Some(Local { tangent, ..local });
             }
             let is_certified = best.dual.value > f64::NEG_INFINITY;
             self.problem.prove(&mut best)?;
@@ -634,7 +657,9 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
         };
         let around = self.smoothing.as_ref().map_or_else(String::new, |smoothing| {
             let Smoothing { rounds, width, .. } = smoothing;
-            format!(", on losses smoothed around {rounds} dual points in turn (now over {width:.1e})")
+            format!(
+                ", on losses smoothed around {rounds} dual points in turn (now over {width:.1e})"
+            )
         });
         vec![format!("Newton steps, by {how}{around}")]
     }

@@ -88,7 +88,12 @@ impl<'a> MulticlassBlocks<'a> {
         self.labels[i] as usize
     }
 
-    pub(super) fn cost(&self, i: usize, y: usize) -> f64 {
+    /// Writes what each class costs.
+    pub(super) fn fill_costs(&self, i: usize, costs: &mut Vec<f64>) {
+        self.costs.fill(self.truth(i), costs);
+    }
+
+    fn cost(&self, i: usize, y: usize) -> f64 {
         self.costs.of(self.truth(i), y)
     }
 }

@@ -13,8 +13,8 @@ use crate::term::MulticlassLoss;
 impl MulticlassBlocks<'_> {
     /// Writes scores with the costs added.
     fn add_costs(&self, i: usize, a: &[f64], scores: &mut Vec<f64>) {
-        scores.clear();
-        scores.extend(a.iter().enumerate().map(|(y, a)| a + self.cost(i, y)));
+        self.fill_costs(i, scores);
+        scores.iter_mut().zip(a).for_each(|(score, a)| *score += a);
     }
 }
 

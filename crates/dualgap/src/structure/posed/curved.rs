@@ -10,7 +10,7 @@ use super::{Posed, Posing, Run, Sides, Solvable, SolverSettings, Start, Trained}
 use crate::data::Factors;
 use crate::dual::shard::Rounds;
 use crate::dual::{
-    self, Algorithm, Average, Begin, Cache, Direction, Settings, Witness, Witnessed,
+    self, Acceleration, Algorithm, Average, Begin, Cache, Direction, Settings, Witness, Witnessed,
 };
 use crate::linalg::kernels::add_scores;
 use crate::linalg::parallel;
@@ -145,8 +145,9 @@ pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Opti
     let plain = settings.regulariser.is_plain()
         && settings.average == Average::None
         && settings.method == Algorithm::Bcfw
-        // Who asks for a cache or a direction asks for dual ascent, which says that there is none.
+        // Who asks for a cache, a direction or acceleration asks for dual ascent.
         && settings.cache != Cache::On
+        && settings.acceleration == Acceleration::Auto
         && matches!(settings.direction, Direction::Auto | Direction::Toward);
     let solves = if blocks.is_curved() { true } else { newton::suits_corners(blocks) };
     let possible = settings.handover && plain && solves;

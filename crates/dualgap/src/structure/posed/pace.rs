@@ -70,7 +70,7 @@ const MUCH: f64 = 2.0;
 const STEPS_OF_CORNERS: f64 = 15.0;
 
 /// ... and from zero weights, ...
-const STEPS_FROM_ZERO: f64 = 25.0;
+const STEPS_FROM_ZERO: f64 = 20.0;
 
 /// ... which are taken at once if they are no longer than this many passes: dual ascent is certified after four.
 const FEW_PASSES: f64 = 8.0;
@@ -183,9 +183,18 @@ mod tests {
         // By conjugate gradients only where dual ascent stands still.
         let pace = Pace { newton: None, ascent: 1e9, at_once: false };
         assert!(!pace.begins_with_newton());
-        assert!(!pace.is_slow(Some(&progress(12.0, 0.5)), &progress(16.0, 0.9)), "too early to say");
-        assert!(!pace.is_slow(Some(&progress(400.0, 1e-2)), &progress(404.0, 1e-2)), "two digits in 400");
-        assert!(pace.is_slow(Some(&progress(400.0, 0.9)), &progress(404.0, 0.9)), "it stands still");
+        assert!(
+            !pace.is_slow(Some(&progress(12.0, 0.5)), &progress(16.0, 0.9)),
+            "too early to say"
+        );
+        assert!(
+            !pace.is_slow(Some(&progress(400.0, 1e-2)), &progress(404.0, 1e-2)),
+            "two digits in 400"
+        );
+        assert!(
+            pace.is_slow(Some(&progress(400.0, 0.9)), &progress(404.0, 0.9)),
+            "it stands still"
+        );
         assert!(!pace.is_slow(Some(&progress(4.0, 1e-2)), &progress(80.0, 0.0)), "nothing is left");
     }
 }

@@ -200,7 +200,7 @@ pub(super) fn train_begun<B: Witnessed>(
         )?,
         SolverSettings::Newton(_) => {
             return Err(Error::setting(
-                "Newton's method is for smooth losses of linear predictions: take dual ascent",
+                "Newton's method is for losses of linear predictions: take dual ascent",
             ));
         }
         SolverSettings::Coordinates(_) => {

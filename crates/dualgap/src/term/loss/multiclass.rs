@@ -159,6 +159,11 @@ fn onto_simplex(x: &mut [f64]) {
         let (count, sum) = above.fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + (x - top)));
         let next = top + (sum - 1.0) / count;
         if next <= level {
+            if count == 1.0 {
+                // It is all there is, as for most examples of several classes.
+                x.iter_mut().for_each(|x| *x = if *x > level { 1.0 } else { 0.0 });
+                return;
+            }
             break;
         }
         level = next;

@@ -156,13 +156,7 @@ impl Loss for ScalarLoss {
         of!(self, loss => loss.is_pinned(alpha, y))
     }
 
-    fn smoothed_orders(
-        &self,
-        around: (f64, &[f64]),
-        a: &[f64],
-        y: &[f64],
-        out: [&mut [f64]; 4],
-    ) {
+    fn smoothed_orders(&self, around: (f64, &[f64]), a: &[f64], y: &[f64], out: [&mut [f64]; 4]) {
         of!(self, loss => loss.smoothed_orders(around, a, y, out));
     }
 
