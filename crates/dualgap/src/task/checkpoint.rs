@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// Version 1 was another file format.
 pub(super) const CHECKPOINT: Kind =
-    Kind { name: "checkpoint", form: Form::Tensors { main: false }, oldest: 6, version: 6 };
+    Kind { name: "checkpoint", form: Form::Tensors { main: false }, oldest: 7, version: 7 };
 
 /// Where and how often a run writes checkpoints.
 ///

@@ -21,7 +21,7 @@
 //!
 //! - `blocks`: what the method asks of blocks. `design`: products with the data. `cholesky` and `conjugate_gradient`: the
 //!   solution of the Newton equations; `kronecker`: a preconditioner for several outputs. `cost`: what a step takes. `tangent`: dual
-//!   points as good as the weights. `solver`: the steps, as a [`crate::run::Solver`]. `train`: runs. `settings`: the settings.
+//!   points as good as the weights. `solver`: the method as a [`crate::run::Solver`]; `steps`: its steps, between `point`s. `train`: runs. `settings`: the settings.
 
 mod blocks;
 #[cfg(feature = "low-rank")]
@@ -32,9 +32,11 @@ mod cost;
 mod design;
 #[cfg(feature = "low-rank")]
 mod kronecker;
+mod point;
 mod settings;
 mod smoothing;
 mod solver;
+mod steps;
 mod tangent;
 mod train;
 

@@ -1,4 +1,4 @@
-//! The steps, and the method as a [`Solver`].
+//! The method as a [`Solver`].
 
 use super::blocks::CurvedBlocks;
 #[cfg(feature = "low-rank")]
@@ -10,37 +10,24 @@ use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
 use super::design::{Derivatives, Design, smoothed_slopes};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
+use super::point::{End, Local};
 use super::settings::{Equations, NewtonSettings};
-use super::smoothing::{Search, Smoothing};
-use super::tangent::{At, Step, Tangent};
+use super::smoothing::Smoothing;
+use super::tangent::{Step, Tangent};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
-use crate::linalg::kernels::{add_scaled, dot};
-use crate::linalg::{Measured, parallel, sum::squared_norm};
+use crate::linalg::kernels::dot;
+use crate::linalg::{Measured, parallel};
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::term::L2;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Armijo's condition: a step lowers P by at least this share of what its slope promises. Any share below ½ keeps Newton's
-/// full steps near the optimum.
-const SHARE: f64 = 1e-4;
-
-/// Near the optimum P falls by less than its rounding, and the gradient still by orders of magnitude, which is what the
-/// certificate depends on. So a step may leave P where it is, up to this share for the rounding of its sum, ...
-const LEVEL: f64 = 1e-12;
-
-/// ... if the slope along the step has fallen to this share at its end (the approximate Wolfe condition of Hager and Zhang).
-const FLATTER: f64 = 0.5;
-
 /// The curvature that the weight without penalty has at least, as a share of the most that it can have. Losses with flat
 /// parts may have none at all; the share is so small that it does not slow down the last steps.
 const DAMPING: f64 = 1e-6;
-
-/// A step is halved at most this often; then P no longer falls but by rounding.
-const HALVINGS: usize = 40;
 
 /// The residual of conjugate gradients: at most this share of the gradient, so that every step makes good progress, ...
 const COARSE: f64 = 0.1;
@@ -57,42 +44,39 @@ const MOST_PRODUCTS: usize = 1000;
 /// 22 under softmax on 15,000 rows of 16 columns with 26 classes.
 const CERTIFICATION: f64 = 8.0;
 
-/// A step that promises to lower P by more than this share of it ends too far from the optimum for its tangent to prove much.
-const NEAR: f64 = 0.1;
-
 /// The solver; see the module's head.
 pub struct Newton<'a, B: CurvedBlocks> {
-    problem: OuterProblem<'a, B, L2>,
-    design: Design<'a>,
-    masses: Vec<f64>,
+    pub(super) problem: OuterProblem<'a, B, L2>,
+    pub(super) design: Design<'a>,
+    pub(super) masses: Vec<f64>,
     /// λ for every weight, and zero for the one without penalty.
-    ridge: Vec<f64>,
+    pub(super) ridge: Vec<f64>,
     /// The same in H, which must be positive definite: a trifle for the weight without penalty.
-    damped: Vec<f64>,
-    best: Best<B::Point>,
-    pool: Arc<parallel::Pool>,
-    by_cholesky: bool,
+    pub(super) damped: Vec<f64>,
+    pub(super) best: Best<B::Point>,
+    pub(super) pool: Arc<parallel::Pool>,
+    pub(super) by_cholesky: bool,
     /// How long the matrix and its factorisation take, in passes over the data, if equations are solved by Cholesky.
     #[cfg(feature = "low-rank")]
-    passes: [f64; 2],
+    pub(super) passes: [f64; 2],
     /// Whether conjugate gradients have the preconditioner of several outputs.
     #[cfg(feature = "low-rank")]
-    by_factors: bool,
-    w: Vec<f64>,
+    pub(super) by_factors: bool,
+    pub(super) w: Vec<f64>,
     /// If the losses have corners.
-    smoothing: Option<Smoothing>,
+    pub(super) smoothing: Option<Smoothing>,
     /// What is known at w; computed when it is needed.
-    local: Option<Local>,
+    pub(super) local: Option<Local>,
     /// Memory for the end of a step: to ask for it anew takes a tenth of a step with many examples.
-    spare: End,
+    pub(super) spare: End,
     /// The same for the predictions of a direction.
-    ahead: Vec<f64>,
+    pub(super) ahead: Vec<f64>,
     /// The largest squared norm of a gradient so far.
-    steepest: f64,
+    pub(super) steepest: f64,
     /// Whether the tangents so far were better than the slopes: those of losses that are parabolas in parts are not.
-    tangents_pay: bool,
-    products: u64,
-    factorisations: u64,
+    pub(super) tangents_pay: bool,
+    pub(super) products: u64,
+    pub(super) factorisations: u64,
 }
 
 /// What a run needs to resume.
@@ -106,30 +90,6 @@ pub struct State<P> {
     tangents_pay: bool,
     smoothing: Option<Smoothing>,
     best: Best<P>,
-}
-
-/// P, its slope and its curvature at some weights.
-struct Local {
-    /// P, rounded; that of the smoothed losses if they have corners.
-    value: f64,
-    /// P of the losses themselves.
-    exact: f64,
-    /// What smoothing leaves of the gap.
-    left: f64,
-    a: Vec<f64>,
-    /// `mass_i ∇φ_i`.
-    slopes: Vec<f64>,
-    gradient: Vec<f64>,
-    /// What the blocks need to know of each a.
-    curves: Vec<f64>,
-    /// Of the step that led here.
-    tangent: Option<Tangent>,
-}
-
-impl Local {
-    fn at(&self) -> At<'_> {
-        At { slopes: &self.slopes, curves: &self.curves }
-    }
 }
 
 impl<'a, B: CurvedBlocks> Newton<'a, B> {
@@ -272,7 +232,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     }
 
     /// Returns P, its slope and its curvature at these weights and their predictions, of which the losses are known.
-    fn local(&self, w: &[f64], a: Vec<f64>, known: Derivatives) -> Local {
+    pub(super) fn local(&self, w: &[f64], a: Vec<f64>, known: Derivatives) -> Local {
         let Derivatives { loss, exact, left, slopes, curves } = known;
         let mut gradient = self.ridge_slope(w);
         self.design.add_adjoint(&slopes, &mut gradient);
@@ -286,33 +246,39 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     }
 
     /// Returns the slopes of a step's model at its end, where the predictions have moved by `moved`, if they prove anything.
-    fn tangent(&self, begin: &Local, moved: &[f64], end: &Local, w: &[f64]) -> Option<Tangent> {
+    pub(super) fn tangent(
+        &self,
+        begin: &Local,
+        moved: &[f64],
+        end: &Local,
+        w: &[f64],
+    ) -> Option<Tangent> {
         let step = Step { begin: begin.at(), end: end.at(), moved, ridge: self.ridge_slope(w) };
         Tangent::of(&self.design, self.blocks(), &self.masses, self.problem.lambda(), step)
             .filter(|tangent| tangent.gap < end.value)
     }
 
-    fn penalty(&self, w: &[f64]) -> f64 {
+    pub(super) fn penalty(&self, w: &[f64]) -> f64 {
         0.5 * w.iter().zip(&self.ridge).map(|(w, ridge)| ridge * w * w).sum::<f64>()
     }
 
-    fn derive(&self, a: &[f64], out: &mut Derivatives) {
+    pub(super) fn derive(&self, a: &[f64], out: &mut Derivatives) {
         self.design.derive(self.blocks(), &self.masses, a, self.smoothing.as_ref(), out);
     }
 
     /// Returns what is known at w, given its predictions.
-    fn local_at(&self, w: &[f64], a: Vec<f64>, mut buffers: Derivatives) -> Local {
+    pub(super) fn local_at(&self, w: &[f64], a: Vec<f64>, mut buffers: Derivatives) -> Local {
         self.derive(&a, &mut buffers);
         self.local(w, a, buffers)
     }
 
     /// Returns the gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
-    fn gap_of_slopes(&self, local: &Local) -> f64 {
+    pub(super) fn gap_of_slopes(&self, local: &Local) -> f64 {
         dot(&local.gradient, &local.gradient) / (2.0 * self.problem.lambda())
     }
 
     /// Returns what is known at w, and how many products with the data it took to know it.
-    fn take_local(&mut self) -> (Local, f64) {
+    pub(super) fn take_local(&mut self) -> (Local, f64) {
         if let Some(local) = self.local.take() {
             return (local, 0.0);
         }
@@ -321,7 +287,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     }
 
     /// Returns H⁻¹b, and the work that it took in products with the data.
-    fn direction(
+    pub(super) fn direction(
         &mut self,
         local: &Local,
         b: &[f64],
@@ -373,151 +339,6 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         self.products += products as u64;
         (p, 2.0 * products as f64)
     }
-
-    /// Takes a step, and returns the work that it took in passes over the data.
-    fn step(&mut self, halted: &dyn Fn() -> bool) -> f64 {
-        let (local, fresh) = self.take_local();
-        let (local, turned) = self.turned(local);
-        self.steepest = self.steepest.max(squared_norm(&local.gradient).value);
-        let down: Vec<f64> = local.gradient.iter().map(|g| -g).collect();
-        let (p, products) = self.direction(&local, &down, halted);
-        let mut ahead = std::mem::take(&mut self.ahead);
-        self.design.predict_into(&p, &mut ahead);
-        let line = Line { slope: dot(&local.gradient, &p), p: &p, ahead: &ahead };
-        let mut end = std::mem::take(&mut self.spare);
-        let smoothed = self.smoothing.is_some();
-        let lower = if smoothed {
-            self.searched(&local, &line, &mut end)
-        } else {
-            self.backtracked(&local, &line, &mut end)
-        };
-        if lower {
-            self.arrive(&local, &line, &mut end);
-            let Local { a, slopes, curves, .. } = local;
-            (end.a, end.known) = (a, Derivatives { slopes, curves, ..Derivatives::default() });
-        } else if smoothed {
-            // The round is solved up to rounding.
-            self.turn(&local.a);
-        }
-        (self.spare, self.ahead) = (end, ahead);
-        // The predictions of the direction, and the gradient at its end.
-        fresh + turned + products + 2.0
-    }
-
-    /// Begins the next round where this one is solved; returns what is known in it, and how many products it took to know it.
-    fn turned(&mut self, local: Local) -> (Local, f64) {
-        let left_by_steps = self.gap_of_slopes(&local);
-        let solved = |smoothing: &Smoothing| smoothing.is_solved(local.left, left_by_steps);
-        if !self.smoothing.as_ref().is_some_and(solved) {
-            return (local, 0.0);
-        }
-        self.turn(&local.a);
-        let Local { a, slopes, curves, .. } = local;
-        let buffers = Derivatives { slopes, curves, ..Derivatives::default() };
-        (self.local_at(&self.w, a, buffers), 1.0)
-    }
-
-    /// Begins the next round around the slopes of the smoothed losses at these predictions.
-    fn turn(&mut self, a: &[f64]) {
-        let blocks = self.problem.blocks();
-        if let Some(smoothing) = &mut self.smoothing {
-            smoothing.turn(self.design.centres(blocks, a, smoothing));
-        }
-    }
-
-    /// Shortens a step until P falls at its end; returns whether it does.
-    fn backtracked(&self, local: &Local, line: &Line<'_>, end: &mut End) -> bool {
-        let mut t = 1.0;
-        for _ in 0..HALVINGS {
-            self.reach(local, line, t, end);
-            let lower = end.value <= local.value + SHARE * t * line.slope;
-            let level = end.value <= local.value + LEVEL * local.value.abs();
-            let flatter = || {
-                let along = dot(&end.known.slopes, line.ahead) + self.ridge_along(&end.w, line);
-                along.abs() <= FLATTER * line.slope.abs()
-            };
-            if lower || (level && flatter()) {
-                return true;
-            }
-            t /= 2.0;
-        }
-        false
-    }
-
-    /// Ends a step where P is lowest along its direction, about, or at a lower point than its beginning; returns whether there is one.
-    fn searched(&self, local: &Local, line: &Line<'_>, end: &mut End) -> bool {
-        let (mut search, mut next) = (Search::new(line.slope), Some(1.0));
-        let mut lowest: Option<(f64, f64)> = None;
-        while let Some(t) = next {
-            self.reach(local, line, t, end);
-            let along =
-                self.design.inner(&end.known.slopes, line.ahead) + self.ridge_along(&end.w, line);
-            if end.value <= local.value + LEVEL * local.value.abs() && search.is_flat(along) {
-                return true;
-            }
-            next = search.next(t, along);
-            if end.value < lowest.map_or(local.value, |(_, value)| value) {
-                lowest = Some((t, end.value));
-            }
-        }
-        if let Some((t, _)) = lowest {
-            self.reach(local, line, t, end);
-        }
-        lowest.is_some()
-    }
-
-    /// Finds out what is at a point of a line.
-    fn reach(&self, local: &Local, line: &Line<'_>, t: f64, end: &mut End) {
-        end.t = t;
-        end.w.clone_from(&self.w);
-        add_scaled(line.p, t, &mut end.w);
-        self.design.move_along(&local.a, t, line.ahead, &mut end.a);
-        self.derive(&end.a, &mut end.known);
-        end.value = end.known.loss + self.penalty(&end.w);
-    }
-
-    /// Returns the slope of the penalty along a line.
-    fn ridge_along(&self, w: &[f64], line: &Line<'_>) -> f64 {
-        let ridge = w.iter().zip(line.p).zip(&self.ridge);
-        ridge.map(|((w, p), ridge)| ridge * w * p).sum()
-    }
-
-    /// Moves to the end of a step, and finds the slopes of its model there if they prove anything.
-    fn arrive(&mut self, local: &Local, line: &Line<'_>, end: &mut End) {
-        let (a, known) = (std::mem::take(&mut end.a), std::mem::take(&mut end.known));
-        let mut arrived = self.local(&end.w, a, known);
-        // Half of the slope is what the model promises.
-        if self.tangents_pay && -0.5 * line.slope <= NEAR * local.value {
-            let moved: Vec<f64> = line.ahead.iter().map(|ahead| end.t * ahead).collect();
-            let tangent = self.tangent(local, &moved, &arrived, &end.w);
-            let of_slopes = self.gap_of_slopes(&arrived);
-            self.tangents_pay = tangent.as_ref().is_none_or(|t| t.gap < of_slopes);
-            arrived.tangent = tangent.filter(|_| self.tangents_pay);
-        }
-        if let Some(smoothing) = &mut self.smoothing {
-            smoothing.steps += 1;
-        }
-        self.local = Some(arrived);
-        std::mem::swap(&mut self.w, &mut end.w);
-    }
-}
-
-/// The direction of a step, the predictions along it, and the slope of P at its beginning.
-struct Line<'a> {
-    slope: f64,
-    p: &'a [f64],
-    ahead: &'a [f64],
-}
-
-/// What is t times as far as the direction of a step.
-#[derive(Default)]
-struct End {
-    t: f64,
-    /// P, rounded.
-    value: f64,
-    w: Vec<f64>,
-    a: Vec<f64>,
-    known: Derivatives,
 }
 
 impl<B: CurvedBlocks> Resumable for Newton<'_, B>
@@ -605,6 +426,8 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
+        // A certificate needs memory for dual points.
+        (self.spare, self.ahead) = (End::default(), Vec::new());
         let (blocks, k) = (self.blocks(), self.design.outputs);
         let pool = Arc::clone(&self.pool);
         let iterate = parallel::install(&pool, || {

@@ -1,11 +1,11 @@
 //! Posed problems: the data of a structure, its loss and a penalty as one optimisation problem.
 //!
-//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of seven functions, and everything
+//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of eight functions, and everything
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
 //! - `Posed::penalised`: blocks of the engine under a ridge; `penalised_or_l1`: also under the l1 norm alone;
-//!   `curved`: such blocks with a smooth loss, for Newton's method and coordinate descent; `with_expectations`: such blocks that can
-//!   also sum over their outputs; `linear`: of one output, for which there are more penalties.
+//!   `curved`: such blocks of linear predictions, for Newton's method and coordinate descent; `with_expectations`: such blocks that can
+//!   also sum over their outputs; `with_corners`: both, for losses with corners; `linear`: of one output, for which there are more penalties.
 //! - `in_ball`: rows and losses in a ball; `mapped`: losses of any linear map of a matrix, in the trace ball.
 //!
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again

@@ -75,6 +75,10 @@ const STEPS_FROM_ZERO: f64 = 20.0;
 /// ... which are taken at once if they are no longer than this many passes: dual ascent is certified after four.
 const FEW_PASSES: f64 = 8.0;
 
+/// Dual ascent on losses with corners is tried for this share of what Newton's method takes: where rows are few and long its first
+/// certificates prove nothing, and 40 passes are enough.
+const TRIED: f64 = 0.2;
+
 /// Conjugate gradients take its place only if three digits would take so many passes at the pace since the beginning: they may take
 /// thousands themselves. From one certification to the next acceleration may stand still before it begins to pay.
 const STILL: f64 = 2000.0;
@@ -142,6 +146,9 @@ impl Pace {
             let digits = -now.certificate.relative_gap().ln();
             return now.passes >= TOO_EARLY && digits.max(0.0) * STILL < REST * now.passes;
         };
+        if self.ascent == f64::INFINITY && now.passes < TRIED * newton {
+            return false;
+        }
         let rate = (earlier / gap).ln() / (now.passes - since);
         // Without a gap there is no rate, and no reason to go on otherwise.
         gap > 0.0 && rate.max(0.0) * MUCH * newton < REST
@@ -180,6 +187,12 @@ mod tests {
         assert!(pace.is_slow(Some(&progress(4.0, 1e-2)), &progress(8.0, 1e-2)), "it stands still");
         assert!(pace.is_slow(Some(&progress(4.0, 1e-2)), &progress(8.0, 2e-2)), "it grows");
         assert!(!pace.is_slow(Some(&progress(4.0, 1e-2)), &progress(8.0, 0.0)), "nothing is left");
+        // Under losses with corners the first certificate counts, after a few passes.
+        let pace = Pace::of_corners(1.0);
+        assert!(!pace.begins_with_newton() && Pace::of_corners(0.3).begins_with_newton());
+        assert!(pace.is_slow(None, &progress(4.0, 0.9)));
+        assert!(!pace.is_slow(None, &progress(2.0, 0.9)), "too early to say");
+        assert!(!pace.is_slow(None, &progress(4.0, 0.01)));
         // By conjugate gradients only where dual ascent stands still.
         let pace = Pace { newton: None, ascent: 1e9, at_once: false };
         assert!(!pace.begins_with_newton());
