@@ -28,10 +28,6 @@ pub struct Hessian<'a, B> {
     pub sample: Option<&'a Sample>,
 }
 
-/// A sample may have this many examples for every column: the Hessian is then off by an eighth or so, as much as a step in an early round
-/// is by other reasons. On covtype half of all examples lie between the corners in the first round, 5,000 for every column.
-const PER_COLUMN: usize = 64;
-
 /// The examples whose curvature is not zero, or every so many of them: smoothed losses are linear for most examples in late rounds, and
 /// in early ones there are more than the Hessian needs.
 pub struct Sample {
@@ -41,11 +37,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn of(curves: &[f64], design: &Design<'_>) -> Self {
+    /// Returns the examples that are bent, or a sample of so many for every column.
+    pub fn of(curves: &[f64], design: &Design<'_>, per_column: usize) -> Self {
         let is_bent = |(_, curve): &(usize, &[f64])| curve.iter().any(|&curve| curve != 0.0);
         let bent = curves.chunks_exact(design.outputs).enumerate().filter(is_bent);
         let mut examples: Vec<usize> = bent.map(|(i, _)| i).collect();
-        let (all, most) = (examples.len(), PER_COLUMN * design.rows.width().max(1));
+        let (all, most) = (examples.len(), per_column.saturating_mul(design.rows.width().max(1)));
         if all > most {
             examples = (0..most).map(|place| examples[place * all / most]).collect();
         }

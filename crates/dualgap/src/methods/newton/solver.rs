@@ -296,7 +296,10 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let (blocks, design) = (self.blocks(), &self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let sample = self.smoothing.as_ref().map(|_| Sample::of(&local.curves, design));
+            let sample = self
+                .smoothing
+                .as_ref()
+                .map(|smoothing| Sample::of(&local.curves, design, smoothing.per_column));
             let (masses, curves) = (&self.masses, &local.curves);
             let hessian = Hessian { design, blocks, masses, curves, sample: sample.as_ref() };
             let solution = hessian.solve(&self.damped, b);

@@ -152,7 +152,7 @@ impl<B: CurvedBlocks> Newton<'_, B> {
             arrived.tangent = tangent.filter(|_| self.tangents_pay);
         }
         if let Some(smoothing) = &mut self.smoothing {
-            smoothing.steps += 1;
+            smoothing.count(end.t);
         }
         self.local = Some(arrived);
         std::mem::swap(&mut self.w, &mut end.w);
