@@ -90,7 +90,7 @@ impl Smoothing {
     pub fn new(centres: Vec<f64>, relative_gap: f64, loss: f64) -> Self {
         // Without any loss at zero weights they are the optimum.
         let loss = if loss > 0.0 { loss } else { 1.0 };
-        let width = loss * (BEGINNING * relative_gap.sqrt()).min(1.0).max(NARROWEST);
+        let width = loss * (BEGINNING * relative_gap.max(0.0).sqrt()).clamp(NARROWEST, 1.0);
         let narrowest = loss * NARROWEST;
         Self { width, centres, rounds: 1, steps: 0, per_column: PER_COLUMN, narrowest }
     }
