@@ -11,13 +11,13 @@ them ends them all.
 
 Examples
 --------
-Stop as soon as it is proven that the optimum is not below 0.2, for example since another model has reached 0.2 already:
+Stop as soon as it is proven that the optimum is not below 0.1, for example since another model has reached 0.1 already:
 
 >>> from sklearn.datasets import make_classification
 >>> from dualgap import LinearClassifier
 >>> X, y = make_classification(flip_y=0.5, random_state=0)
->>> model = LinearClassifier(tolerance=1e-6, callback=lambda seen: seen.dual > 0.2).fit(X, y)
->>> model.certificate_.dual > 0.2
+>>> model = LinearClassifier(tolerance=1e-6, callback=lambda seen: seen.dual > 0.1).fit(X, y)
+>>> model.certificate_.dual > 0.1
 True
 >>> model.stop_
 'callback'

@@ -30,7 +30,7 @@ def data():
 
 def test_a_callback_sees_the_history(data):
     seen = []
-    model = LinearClassifier(tolerance=1e-3, callback=seen.append).fit(*data)
+    model = LinearClassifier(solver="bcfw", tolerance=1e-3, callback=seen.append).fit(*data)
     assert len(seen) == len(model.history_) > 2
     for certification, entry in zip(seen, model.history_, strict=True):
         assert isinstance(certification, Certification)
@@ -53,7 +53,7 @@ def test_a_callback_that_returns_true_stops_the_run(data):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = LinearClassifier(tolerance=1e-9, callback=third).fit(*data)
+        model = LinearClassifier(solver="bcfw", tolerance=1e-9, callback=third).fit(*data)
     assert (model.stop_, len(seen)) == ("callback", 3)
     assert not model.certificate_.reached
     assert model.certificate_.primal == seen[-1].primal
@@ -156,7 +156,7 @@ def test_what_ends_the_run_of_one_class_ends_all(three_classes, jobs):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = LinearClassifier(tolerance=1e-9, n_jobs=jobs, callback=third).fit(*three_classes)
+        model = LinearClassifier(solver="bcfw", tolerance=1e-9, n_jobs=jobs, callback=third).fit(*three_classes)
     assert model.stop_ == "callback"
     assert model.certificate_.certified and not model.certificate_.reached
     assert model.report_.certifications == sum(map(len, model.history_))

@@ -91,7 +91,9 @@ def test_what_was_altered_is_refused(tmp_path: Path) -> None:
 def test_the_examples_of_a_file_are_dealt_into_folds_like_those_of_arrays(tmp_path: Path) -> None:
     X, y = table(2)
     text, mapped = converted(tmp_path, X, y)
-    chosen = [LinearClassifierCV(lams=[1.0, 0.1, 0.01], cv=4).fit(*data).lam_ for data in ((X, y), (text,), (mapped,))]
+    # Rows with their zeros and without are solved by other steps, which end near enough to each other.
+    search = LinearClassifierCV(lams=[1.0, 0.1, 0.01], cv=4, tolerance=1e-6)
+    chosen = [search.fit(*data).lam_ for data in ((X, y), (text,), (mapped,))]
     assert chosen[0] == chosen[1] == chosen[2]
     with pytest.raises(ValueError, match="give `cv` as a number"):
         LinearClassifierCV(cv=KFold(4)).fit(mapped)
