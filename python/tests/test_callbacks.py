@@ -257,7 +257,7 @@ def test_an_object_hears_of_passes_between_two_certifications():
             return bool(self.passes) or certification.seconds > 60.0
 
     X, y = make_classification(5000, 50, flip_y=0.5, random_state=0)
-    LinearClassifier(lam=1e-10, tolerance=1e-12, callback=Counter()).fit(X, y)
+    LinearClassifier(solver="bcfw", lam=1e-10, tolerance=1e-12, callback=Counter()).fit(X, y)
     assert 0.0 < Counter.passes[0] <= Counter.certified[-1]
 
 
@@ -429,7 +429,7 @@ INTERRUPTED = """
 
     threading.Thread(target=press).start()
     # A minute is the longest that this can take; a tiny lam keeps the solver busy for as long.
-    model = LinearClassifier(lam=1e-10, tolerance=1e-12, time=60.0, callback=lambda _: started.set())
+    model = LinearClassifier(solver="bcfw", lam=1e-10, tolerance=1e-12, time=60.0, callback=lambda _: started.set())
     begin = time.monotonic()
     try:
         model.fit(X, y)
