@@ -16,7 +16,8 @@
 //! `Σ mass_i (φ_i(a_i) + φ_i*(s_i) − ⟨a_i, s_i⟩) + ‖g‖²/(2λ)`: what smoothing leaves, and what steps leave. A round ends when the second
 //! is smaller than the first.
 //!
-//! Steps until the gap, relative to P, is below 1e-2, 1e-4 and 1e-6, after four passes of dual ascent (hinge, λ = 1/n):
+//! Why γ is halved: steps until the gap, relative to P, is below 1e-2, 1e-4 and 1e-6, after four passes of dual ascent (hinge,
+//! λ = 1/n), in a sketch with whole Hessians that the constants below were chosen by:
 //!
 //! | data                           | γ halved   | γ/4        | γ/10           |
 //! | ------------------------------ | ---------- | ---------- | -------------- |
