@@ -98,7 +98,7 @@ impl Smoothing {
 
     /// Counts a step that has gone so far, as a share of its length.
     pub fn count(&mut self, t: f64) {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         if t < SHORT {
             self.per_column = self.per_column.saturating_mul(MORE);
         }
@@ -113,7 +113,7 @@ impl Smoothing {
     pub fn turn(&mut self, centres: Vec<f64>) {
         self.width = (NARROWER * self.width).max(self.narrowest);
         self.centres = centres;
-        self.rounds += 1;
+        self.rounds = self.rounds.saturating_add(1);
         self.steps = 0;
     }
 
