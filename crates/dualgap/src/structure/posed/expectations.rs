@@ -18,80 +18,65 @@ impl<'d> Posed<'d> {
         blocks: B,
         posing: &Posing<'_>,
     ) -> Posed<'d> {
-        if let Penalty::Lasso { .. } = posing.penalty {
-            return Self::penalised_or_l1(blocks, posing);
-        }
-        let weights = weights_of(posing);
-        Posed::new(WithExpectations(Penalised { blocks, penalty: posing.penalty, weights }))
+        with_others(blocks, posing, Penalised::train)
     }
-}
 
-impl<'d> Posed<'d> {
     /// Poses a problem as [`Posed::with_expectations`] does, for its solvers and, under a ridge, Newton's method on smoothed losses.
     pub fn with_corners<B: Witnessed + ExpectationBlocks + CurvedBlocks + 'd>(
         blocks: B,
         posing: &Posing<'_>,
     ) -> Posed<'d> {
-        if let Penalty::Lasso { .. } = posing.penalty {
-            return Self::penalised_or_l1(blocks, posing);
-        }
-        let weights = weights_of(posing);
-        let penalised = Penalised { blocks, penalty: posing.penalty, weights };
-        Posed::new(WithCorners(WithExpectations(penalised)))
+        with_others(blocks, posing, with_newton)
     }
 }
 
-struct WithExpectations<B>(Penalised<B>);
+/// Poses a problem with these other solvers, or under the l1 norm alone.
+fn with_others<'d, B: Witnessed + ExpectationBlocks + 'd>(
+    blocks: B,
+    posing: &Posing<'_>,
+    others: Train<B>,
+) -> Posed<'d> {
+    if let Penalty::Lasso { .. } = posing.penalty {
+        return Posed::penalised_or_l1(blocks, posing);
+    }
+    let weights = weights_of(posing);
+    let problem = Penalised { blocks, penalty: posing.penalty, weights };
+    Posed::new(WithExpectations { problem, others })
+}
 
-struct WithCorners<B>(WithExpectations<B>);
+/// Trains with a solver that is not exponentiated gradient.
+type Train<B> = fn(&Penalised<B>, Run<'_>) -> Result<Report<Trained>>;
 
-impl<B: Witnessed + ExpectationBlocks + CurvedBlocks> Solvable for WithCorners<B> {
-    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Penalised { blocks, penalty, weights } = &self.0.0;
-        match &run.solver {
-            SolverSettings::Newton(settings) => {
-                let settings = *settings;
-                by_newton(blocks, *penalty, weights.as_deref(), settings, run)
-            }
-            SolverSettings::Dual(settings) => match handover(blocks, settings) {
-                Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
-                None => self.0.train(run),
-            },
-            _ => self.0.train(run),
+struct WithExpectations<B> {
+    problem: Penalised<B>,
+    others: Train<B>,
+}
+
+/// Trains by Newton's method where that was asked for, or seems faster.
+fn with_newton<B: Witnessed + CurvedBlocks>(
+    problem: &Penalised<B>,
+    run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let Penalised { blocks, penalty, weights } = problem;
+    match &run.solver {
+        SolverSettings::Newton(settings) => {
+            let settings = *settings;
+            by_newton(blocks, *penalty, weights.as_deref(), settings, run)
         }
-    }
-
-    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
-        self.0.sides()
-    }
-
-    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
-        self.0.reach(weights, witness)
-    }
-
-    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
-        self.0.subgradients(weights)
-    }
-
-    fn at_zero(&self) -> Result<AtZero> {
-        self.0.at_zero()
-    }
-
-    fn is_recertified(&self) -> bool {
-        self.0.is_recertified()
-    }
-
-    fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
-        self.0.shard(settings, total)
+        SolverSettings::Dual(settings) => match handover(blocks, settings) {
+            Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
+            None => problem.train(run),
+        },
+        _ => problem.train(run),
     }
 }
 
 impl<B: Witnessed + ExpectationBlocks> Solvable for WithExpectations<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let SolverSettings::ExponentiatedGradient(settings) = &run.solver else {
-            return self.0.train(run);
+            return (self.others)(&self.problem, run);
         };
-        let Penalised { blocks, penalty, weights } = &self.0;
+        let Penalised { blocks, penalty, weights } = &self.problem;
         let (lambda, regulariser) = regulariser(*penalty, blocks)?;
         let report = train_from(
             blocks,
@@ -108,26 +93,26 @@ impl<B: Witnessed + ExpectationBlocks> Solvable for WithExpectations<B> {
     }
 
     fn sides(&self) -> Result<Box<dyn Sides + '_>> {
-        self.0.sides()
+        self.problem.sides()
     }
 
     fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
-        self.0.reach(weights, witness)
+        self.problem.reach(weights, witness)
     }
 
     fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
-        self.0.subgradients(weights)
+        self.problem.subgradients(weights)
     }
 
     fn at_zero(&self) -> Result<AtZero> {
-        self.0.at_zero()
+        self.problem.at_zero()
     }
 
     fn is_recertified(&self) -> bool {
-        self.0.is_recertified()
+        self.problem.is_recertified()
     }
 
     fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
-        self.0.shard(settings, total)
+        self.problem.shard(settings, total)
     }
 }
