@@ -1,6 +1,5 @@
 //! The masses of examples: what each counts in the mean loss.
 
-use super::TOGETHER;
 use crate::linalg::Sum;
 use crate::{Error, Result};
 use dualgap_map::fetch;
@@ -76,8 +75,16 @@ impl Masses {
         }
     }
 
-    /// Returns those of up to [`TOGETHER`] neighbouring examples, in the buffer if need be.
-    pub fn of_all<'m>(&'m self, range: Range<usize>, buffer: &'m mut [f64; TOGETHER]) -> &'m [f64] {
+    /// Returns how many examples there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Alike { examples, .. } => *examples,
+            Self::Each(masses) => masses.len(),
+        }
+    }
+
+    /// Returns those of some neighbouring examples, in the buffer if need be, which has room for them.
+    pub fn of_all<'m>(&'m self, range: Range<usize>, buffer: &'m mut [f64]) -> &'m [f64] {
         match self {
             Self::Alike { mass, .. } => {
                 let some = &mut buffer[..range.len()];
@@ -90,11 +97,7 @@ impl Masses {
 
     /// Returns all of them in order.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
-        let examples = match self {
-            Self::Alike { examples, .. } => *examples,
-            Self::Each(masses) => masses.len(),
-        };
-        (0..examples).map(|i| self.of(i))
+        (0..self.len()).map(|i| self.of(i))
     }
 }
 
@@ -137,6 +140,7 @@ fn shares(n: usize, weights: &[f64]) -> Result<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TOGETHER;
     use super::*;
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::design::Design;
 use super::squares::{self, Squares};
+use crate::dual::problem::Masses;
 use crate::methods::newton::CurvedBlocks;
 
 pub enum Data<'a> {
@@ -10,7 +11,7 @@ pub enum Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
+    pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Masses) -> Self {
         if squares::pays(blocks) {
             return Self::Rows(Squares::new(blocks, masses));
         }
@@ -25,7 +26,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    pub fn masses(&self) -> &[f64] {
+    pub fn masses(&self) -> &Masses {
         match self {
             Self::Columns(design) => &design.masses,
             Self::Rows(squares) => &squares.masses,

@@ -1,21 +1,23 @@
 //! The data by columns: predictions and slopes of all weights.
 
 use super::column;
+use crate::dual::problem::Masses;
 use crate::linalg::{Columns, Rows};
 
 /// The columns with K weights each; weight `c` is that of column `c / K` for output `c % K`.
 pub struct Design {
     pub columns: Columns,
-    pub masses: Vec<f64>,
+    pub masses: Masses,
     pub outputs: usize,
     /// N_j = √(Σ mass_i x_ij²).
     pub lengths: Vec<f64>,
 }
 
 impl Design {
-    pub fn new(rows: &Rows, masses: Vec<f64>, outputs: usize) -> Self {
+    pub fn new(rows: &Rows, masses: Masses, outputs: usize) -> Self {
         let columns = Columns::of(rows);
-        let length = |j| column::weighted_square(columns.column(j), &masses).sqrt();
+        let each: Vec<f64> = masses.iter().collect();
+        let length = |j| column::weighted_square(columns.column(j), &each).sqrt();
         let lengths = (0..columns.len()).map(length).collect();
         Self { columns, masses, outputs, lengths }
     }

@@ -314,6 +314,7 @@ fn to_minimum_of_face(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dual::problem::Masses;
     use crate::linalg::Rows;
 
     fn x(i: usize, j: usize) -> f64 {
@@ -329,7 +330,7 @@ mod tests {
             let all: Vec<Vec<f64>> =
                 (0..count).map(|i| (0..7).map(|j| value(i, j)).collect()).collect();
             let rows = Rows::dense(&all).unwrap();
-            let design = Design::new(&rows, vec![1.0 / count as f64; count], 1);
+            let design = Design::new(&rows, Masses::new(count, None).unwrap(), 1);
             assert_eq!(design.columns.is_dense(), full);
             let curves: Vec<f64> = (0..count).map(|i| 1.0 + (i % 3) as f64).collect();
             let (mut at_once, mut later) = (Gram::default(), Gram::default());

@@ -1,5 +1,6 @@
 //! The losses at some predictions: their sum, slopes and curvatures, computed once for many steps.
 
+use crate::dual::problem::Masses;
 use crate::methods::newton::{CurvedBlocks, second_orders};
 
 pub struct Local {
@@ -17,7 +18,7 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn at<B: CurvedBlocks>(blocks: &B, masses: &[f64], a: Vec<f64>) -> Self {
+    pub fn at<B: CurvedBlocks>(blocks: &B, masses: &Masses, a: Vec<f64>) -> Self {
         let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
         let losses = second_orders(blocks, 0, masses, &a, &mut slopes, &mut curves);
         Self { a, slopes, curves, losses, along: Vec::new(), off: 0.0 }

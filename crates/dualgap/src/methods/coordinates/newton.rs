@@ -80,8 +80,9 @@ impl<B: CurvedBlocks> Steps<'_, B> {
         let (gram, k) = (&mut *self.gram, design.outputs);
         gram.forget();
         let done = if k == 1 {
-            let damped = |(curve, mass): (&f64, &f64)| mass * curve.max(least);
-            let curves: Vec<f64> = local.curves.iter().zip(&design.masses).map(damped).collect();
+            let damped = |(curve, mass): (&f64, f64)| mass * curve.max(least);
+            let curves: Vec<f64> =
+                local.curves.iter().zip(design.masses.iter()).map(damped).collect();
             let (curve, slopes) = (Curve::Each(&curves), local.slopes.clone());
             let mut model = Plain { design, terms, curve, lasting: false, slopes };
             minimise(&mut model, set, w, enough, gram, self.halted)
@@ -91,7 +92,7 @@ impl<B: CurvedBlocks> Steps<'_, B> {
             let parts = diagonal.chunks_exact_mut(k).zip(rank_one.chunks_exact_mut(k));
             for (i, (diagonal, rank_one)) in parts.enumerate() {
                 blocks.split_curve(i, &local.curves[i * k..(i + 1) * k], diagonal, rank_one);
-                let mass = design.masses[i];
+                let mass = design.masses.of(i);
                 diagonal.iter_mut().for_each(|d| *d = mass * (*d + least));
                 rank_one.iter_mut().for_each(|r| *r *= mass.sqrt());
             }

@@ -6,7 +6,7 @@ use super::gram::{Curve, Gram};
 use super::local::Local;
 use super::newton::DAMPING;
 use super::terms::Terms;
-use crate::dual::problem::masses;
+use crate::dual::problem::Masses;
 use crate::dual::proximal_point::foreign_state;
 use crate::dual::{self, Best, Solution};
 use crate::linalg::parallel;
@@ -98,10 +98,10 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             ));
         }
         let certifier = Certifier::new(blocks, problem)?;
-        let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
-        let all_alike = masses.iter().all(|mass| *mass == masses[0]);
+        let masses = Masses::new(blocks.len(), problem.sample_weights.as_deref())?;
+        let all_alike = masses.iter().all(|mass| mass == masses.of(0));
         let exact = blocks.is_quadratic() && blocks.outputs() == 1;
-        let same = (exact && all_alike).then(|| masses[0] / blocks.smoothness());
+        let same = (exact && all_alike).then(|| masses.of(0) / blocks.smoothness());
         let pool = dual::engine::pool(problem)?;
         let data = parallel::install(&pool, || Ok(Data::new(blocks, masses)))?;
         let terms = Terms {

@@ -10,6 +10,7 @@
 use super::gram;
 use super::local::Local;
 use super::terms::Terms;
+use crate::dual::problem::Masses;
 use crate::linalg::{Rows, UNIT_ROUNDOFF};
 #[cfg(feature = "low-rank")]
 use crate::methods::newton::Hessian;
@@ -28,7 +29,7 @@ const LOOSE: f64 = 4.0;
 /// The rows, and H.
 pub struct Squares<'a> {
     rows: RowDesign<'a>,
-    pub masses: Vec<f64>,
+    pub masses: Masses,
     /// N_j = √(Σ mass_i x_ij²).
     pub lengths: Vec<f64>,
     matrix: Vec<f64>,
@@ -49,7 +50,7 @@ pub fn pays<B: CurvedBlocks>(blocks: &B) -> bool {
 
 impl<'a> Squares<'a> {
     /// Returns the matrix of these blocks, for which it [pays](pays).
-    pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Vec<f64>) -> Self {
+    pub fn new<B: CurvedBlocks>(blocks: &'a B, masses: Masses) -> Self {
         let (rows, d) = (RowDesign::new(blocks.inputs(), 1), blocks.inputs().width());
         let start = Local::at(blocks, &masses, vec![0.0; masses.len()]);
         let (matrix, at_zero) = matrix(blocks, &rows, &masses, &start.slopes);
@@ -95,7 +96,7 @@ impl<'a> Squares<'a> {
 fn matrix<B: CurvedBlocks>(
     blocks: &B,
     design: &RowDesign<'_>,
-    masses: &[f64],
+    masses: &Masses,
     s: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
     let curves = vec![1.0 / blocks.smoothness(); masses.len()];
@@ -107,6 +108,11 @@ fn matrix<B: CurvedBlocks>(
 }
 
 #[cfg(not(feature = "low-rank"))]
-fn matrix<B: CurvedBlocks>(_: &B, _: &RowDesign<'_>, _: &[f64], _: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn matrix<B: CurvedBlocks>(
+    _: &B,
+    _: &RowDesign<'_>,
+    _: &Masses,
+    _: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
     (Vec::new(), Vec::new())
 }

@@ -74,7 +74,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             let curve = if let Some(same) = same {
                 Curve::Same(*same)
             } else {
-                let each = local.curves.iter().zip(&design.masses);
+                let each = local.curves.iter().zip(design.masses.iter());
                 curves = each.map(|(curve, mass)| curve * mass).collect();
                 Curve::Each(&curves)
             };
@@ -104,8 +104,9 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             let Data::Columns(design) = &self.data else { break };
             let column = design.columns.column(free.column);
             let slope = column::dot(column, &local.slopes);
-            let bent = |(curve, mass): (&f64, &f64)| curve * mass;
-            let curves: Vec<f64> = local.curves.iter().zip(&design.masses).map(bent).collect();
+            let bent = |(curve, mass): (&f64, f64)| curve * mass;
+            let curves: Vec<f64> =
+                local.curves.iter().zip(design.masses.iter()).map(bent).collect();
             let curvature = column::weighted_square(column, &curves);
             let w = self.walk.w[free.column];
             let to = (w - slope / curvature).clamp(-free.bound, free.bound);
@@ -192,8 +193,8 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
 
     /// Returns √(Σ ‖s_i‖²/mass_i).
     fn size_of(&self, s: &[f64]) -> f64 {
-        let masses = self.data.masses();
-        let square = |(square, mass): (f64, &f64)| if *mass > 0.0 { square / mass } else { 0.0 };
+        let masses = self.data.masses().iter();
+        let square = |(square, mass): (f64, f64)| if mass > 0.0 { square / mass } else { 0.0 };
         let squares: f64 = match self.data.outputs() {
             // A slice of one number takes longer to look at than to square.
             1 => s.iter().map(|s| s * s).zip(masses).map(square).sum(),
@@ -209,10 +210,11 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             return Ok(local.losses - dot(&local.slopes, &local.a));
         }
         let (k, mut values, mut sum) = (self.data.outputs(), [0.0; BLOCK], 0.0);
-        let each = local.a.chunks(BLOCK * k).zip(self.data.masses().chunks(BLOCK));
-        for (number, (a, masses)) in each.enumerate() {
+        let mut buffer = [0.0; BLOCK];
+        for (first, a) in (0..).step_by(BLOCK).zip(local.a.chunks(BLOCK * k)) {
+            let masses = self.data.masses().of_all(first..first + a.len() / k, &mut buffer);
             let values = &mut values[..masses.len()];
-            self.blocks.scaled_duals(number * BLOCK, a, scale, values)?;
+            self.blocks.scaled_duals(first, a, scale, values)?;
             sum += dot(values, masses);
         }
         Ok(sum)

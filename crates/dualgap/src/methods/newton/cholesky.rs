@@ -6,6 +6,7 @@
 use super::blocks::CurvedBlocks;
 use super::cost::is_dense;
 use super::design::Design;
+use crate::dual::problem::Masses;
 use crate::linalg::kernels::{add_row, add_scaled};
 use crate::linalg::{Row, parallel};
 use dualgap_dense::{Mat, MatMut, MatRef, add_product, solve_positive};
@@ -22,7 +23,7 @@ const MOST_NUMBERS: usize = 1 << 23;
 pub struct Hessian<'a, B> {
     pub design: &'a Design<'a>,
     pub blocks: &'a B,
-    pub masses: &'a [f64],
+    pub masses: &'a Masses,
     pub curves: &'a [f64],
     /// The examples of the sum, if not all of them.
     pub sample: Option<&'a Sample>,
@@ -31,7 +32,7 @@ pub struct Hessian<'a, B> {
 /// The examples whose curvature is not zero, or every so many of them: smoothed losses are linear for most examples in late rounds, and
 /// in early ones there are more than the Hessian needs.
 pub struct Sample {
-    pub examples: Vec<usize>,
+    pub examples: Vec<u32>,
     /// How many examples each of these stands for.
     each: f64,
 }
@@ -41,7 +42,7 @@ impl Sample {
     pub fn of(curves: &[f64], design: &Design<'_>, per_column: usize) -> Self {
         let is_bent = |(_, curve): &(usize, &[f64])| curve.iter().any(|&curve| curve != 0.0);
         let bent = curves.chunks_exact(design.outputs).enumerate().filter(is_bent);
-        let mut examples: Vec<usize> = bent.map(|(i, _)| i).collect();
+        let mut examples: Vec<u32> = bent.map(|(i, _)| i as u32).collect();
         let (all, most) = (examples.len(), per_column.saturating_mul(design.rows.width().max(1)));
         if all > most {
             examples = (0..most).map(|place| examples[place * all / most]).collect();
@@ -64,12 +65,12 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
 
     /// Returns an example of the sums.
     fn example(&self, place: usize) -> usize {
-        self.sample.map_or(place, |sample| sample.examples[place])
+        self.sample.map_or(place, |sample| sample.examples[place] as usize)
     }
 
     /// Returns what an example counts in the sums.
     fn weight(&self, i: usize) -> f64 {
-        self.sample.map_or(self.masses[i], |sample| sample.each * self.masses[i])
+        self.sample.map_or(1.0, |sample| sample.each) * self.masses.of(i)
     }
 
     /// Returns the sum of what `work` computes of every part: `size` numbers each, of which one for each of `outputs` pairs. The
@@ -267,9 +268,9 @@ mod tests {
             let y = (0..count).map(|i| i as f64).collect();
             let blocks = LinearBlocks::new(&rows, y, ScalarLoss::Squared, Choice::I)?;
             // Every fifth example counts nothing.
-            let masses: Vec<f64> = (0..count).map(|i| (i % 5) as f64).collect();
+            let masses = Masses::Each((0..count).map(|i| (i % 5) as f64).collect());
             let curves: Vec<f64> = (0..count).map(|i| 1.0 + (i % 3) as f64).collect();
-            let u: Vec<f64> = (0..count).map(|i| masses[i] * ((i % 7) as f64 - 3.0)).collect();
+            let u: Vec<f64> = (0..count).map(|i| masses.of(i) * ((i % 7) as f64 - 3.0)).collect();
             let design = Design::new(&rows, 1);
             let hessian = Hessian {
                 design: &design,
@@ -284,7 +285,7 @@ mod tests {
                 let exact: f64 = (0..count).map(|i| u[i] * x(i, j)).sum();
                 assert!((adjoint[j] - exact).abs() < 1e-9, "{j}: {} {exact}", adjoint[j]);
                 for l in 0..=j {
-                    let of = |i: usize| masses[i] * curves[i] * x(i, j) * x(i, l);
+                    let of = |i: usize| masses.of(i) * curves[i] * x(i, j) * x(i, l);
                     let exact: f64 = (0..count).map(of).sum();
                     assert!((lower[(j, l)] - exact).abs() < 1e-8, "{j} {l}");
                 }

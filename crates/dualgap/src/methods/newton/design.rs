@@ -6,6 +6,7 @@
 use super::blocks::CurvedBlocks;
 use super::cost::is_dense;
 use super::smoothing::Smoothing;
+use crate::dual::problem::Masses;
 use crate::linalg::kernels::{add_outer, add_scores, dot, score};
 use crate::linalg::{Row, Rows, parallel};
 use multiversion::multiversion;
@@ -117,7 +118,7 @@ impl<'a> Design<'a> {
     pub fn derive<B: CurvedBlocks>(
         &self,
         blocks: &B,
-        masses: &[f64],
+        masses: &Masses,
         a: &[f64],
         smoothing: Option<&Smoothing>,
         out: &mut Derivatives,
@@ -127,7 +128,7 @@ impl<'a> Design<'a> {
         out.curves.resize(a.len(), 0.0);
         let arrays: [(&mut [f64], usize); 2] = [(&mut out.slopes, k), (&mut out.curves, k)];
         let of_part = |range: Range<usize>, [slopes, curves]: [&mut [f64]; 2]| {
-            let (masses, a) = (&masses[range.clone()], &a[range.start * k..range.end * k]);
+            let a = &a[range.start * k..range.end * k];
             match smoothing {
                 Some(around) => {
                     smoothed_orders(blocks, around, range.start, masses, a, [slopes, curves])
@@ -174,7 +175,7 @@ impl<'a> Design<'a> {
     pub fn add_product<B: CurvedBlocks>(
         &self,
         blocks: &B,
-        masses: &[f64],
+        masses: &Masses,
         curves: &[f64],
         p: &[f64],
         out: &mut [f64],
@@ -193,7 +194,7 @@ impl<'a> Design<'a> {
                 self.predict_of(block.clone(), x, p, a);
                 for (i, a) in block.clone().zip(a.chunks_exact_mut(k)) {
                     blocks.bend(i, &curves[i * k..(i + 1) * k], a, &mut bent);
-                    a.iter_mut().zip(&bent).for_each(|(a, bent)| *a = masses[i] * bent);
+                    a.iter_mut().zip(&bent).for_each(|(a, bent)| *a = masses.of(i) * bent);
                 }
                 self.add_adjoint_of(block, x, a, out);
             }
@@ -204,13 +205,13 @@ impl<'a> Design<'a> {
     fn add_product_of_one(
         &self,
         range: Range<usize>,
-        masses: &[f64],
+        masses: &Masses,
         curves: &[f64],
         p: &[f64],
         out: &mut [f64],
     ) {
         for i in range {
-            let weight = masses[i] * curves[i];
+            let weight = masses.of(i) * curves[i];
             if weight != 0.0 {
                 let row = self.rows.row(i);
                 add_row(row, weight * score(row, p), out);
@@ -222,7 +223,7 @@ impl<'a> Design<'a> {
     pub fn add_diagonal<B: CurvedBlocks>(
         &self,
         blocks: &B,
-        masses: &[f64],
+        masses: &Masses,
         curves: &[f64],
         out: &mut [f64],
     ) {
@@ -232,7 +233,7 @@ impl<'a> Design<'a> {
             for i in range {
                 for (j, own) in own.iter_mut().enumerate() {
                     let curve = &curves[i * k..(i + 1) * k];
-                    *own = masses[i] * blocks.curvature_entry(i, curve, (j, j));
+                    *own = masses.of(i) * blocks.curvature_entry(i, curve, (j, j));
                 }
                 self.rows.row(i).for_each(|j, x| {
                     let at = &mut out[j * k..(j + 1) * k];
@@ -325,17 +326,19 @@ impl<'a> Design<'a> {
 pub fn second_orders<B: CurvedBlocks>(
     blocks: &B,
     first: usize,
-    masses: &[f64],
+    masses: &Masses,
     a: &[f64],
     slopes: &mut [f64],
     curves: &mut [f64],
 ) -> f64 {
     let (k, mut losses, mut sum) = (blocks.outputs(), [0.0; BLOCK], 0.0);
+    let mut buffer = [0.0; BLOCK];
     let each =
         a.chunks(BLOCK * k).zip(slopes.chunks_mut(BLOCK * k)).zip(curves.chunks_mut(BLOCK * k));
-    for (number, (((a, slopes), curves), masses)) in each.zip(masses.chunks(BLOCK)).enumerate() {
+    for (first, ((a, slopes), curves)) in (first..).step_by(BLOCK).zip(each) {
+        let masses = masses.of_all(first..first + a.len() / k, &mut buffer);
         let losses = &mut losses[..masses.len()];
-        blocks.second_orders(first + number * BLOCK, a, [losses, slopes, curves]);
+        blocks.second_orders(first, a, [losses, slopes, curves]);
         sum += dot(losses, masses);
         for (slope, mass) in slopes.chunks_exact_mut(k).zip(masses) {
             slope.iter_mut().for_each(|slope| *slope *= mass);
@@ -349,17 +352,17 @@ fn smoothed_orders<B: CurvedBlocks>(
     blocks: &B,
     around: &Smoothing,
     first: usize,
-    masses: &[f64],
+    masses: &Masses,
     a: &[f64],
     [slopes, curves]: [&mut [f64]; 2],
 ) -> [f64; 3] {
     let (k, mut sums) = (blocks.outputs(), [0.0; 3]);
-    let (mut exact, mut losses) = ([0.0; BLOCK], [0.0; BLOCK]);
+    let (mut exact, mut losses, mut buffer) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
     let each =
         a.chunks(BLOCK * k).zip(slopes.chunks_mut(BLOCK * k)).zip(curves.chunks_mut(BLOCK * k));
-    for (number, (((a, slopes), curves), masses)) in each.zip(masses.chunks(BLOCK)).enumerate() {
+    for (first, ((a, slopes), curves)) in (first..).step_by(BLOCK).zip(each) {
+        let masses = masses.of_all(first..first + a.len() / k, &mut buffer);
         let (exact, losses) = (&mut exact[..masses.len()], &mut losses[..masses.len()]);
-        let first = first + number * BLOCK;
         let centres = &around.centres[first * k..first * k + a.len()];
         let out = [&mut *exact, &mut *losses, &mut *slopes, curves];
         blocks.smoothed_orders(first, (around.width, centres), a, out);

@@ -19,6 +19,7 @@
 use super::blocks::CurvedBlocks;
 use super::cholesky::Hessian;
 use super::design::Design;
+use crate::dual::problem::Masses;
 use crate::linalg::low_rank::dense::symmetric_eigen;
 use dualgap_dense::{Mat, MatMut, MatRef, add_product, multiply};
 
@@ -38,7 +39,7 @@ impl Kronecker {
     pub fn new<B: CurvedBlocks>(
         design: &Design<'_>,
         blocks: &B,
-        masses: &[f64],
+        masses: &Masses,
         curves: &[f64],
         lambda: f64,
     ) -> Option<Self> {
@@ -51,7 +52,7 @@ impl Kronecker {
             scaled.clear();
             for (i, curve) in (first..).zip(curves.chunks_exact(k)) {
                 blocks.split_curve(i, curve, &mut diagonal, &mut rank_one);
-                let (mut trace, mass) = (0.0, masses[i]);
+                let (mut trace, mass) = (0.0, masses.of(i));
                 for r in 0..k {
                     trace += diagonal[r] - rank_one[r] * rank_one[r];
                     c[(r, r)] += mass * diagonal[r];
@@ -62,7 +63,7 @@ impl Kronecker {
             let scaled = MatRef::from_row_major_slice(&scaled, scaled.len() / k, k);
             add_product(c.as_mut(), -1.0, scaled.transpose(), scaled);
         }
-        let total: f64 = traces.iter().zip(masses).map(|(trace, mass)| trace * mass).sum();
+        let total: f64 = traces.iter().zip(masses.iter()).map(|(trace, mass)| trace * mass).sum();
         if !(total > 0.0 && total.is_finite()) {
             return None;
         }

@@ -14,7 +14,7 @@ use super::point::{End, Local};
 use super::settings::{Equations, NewtonSettings};
 use super::smoothing::Smoothing;
 use super::tangent::{Step, Tangent};
-use crate::dual::problem::masses;
+use crate::dual::problem::Masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
 use crate::linalg::kernels::dot;
@@ -48,7 +48,7 @@ const CERTIFICATION: f64 = 8.0;
 pub struct Newton<'a, B: CurvedBlocks> {
     pub(super) problem: OuterProblem<'a, B, L2>,
     pub(super) design: Design<'a>,
-    pub(super) masses: Vec<f64>,
+    pub(super) masses: Masses,
     /// λ for every weight, and zero for the one without penalty.
     pub(super) ridge: Vec<f64>,
     /// The same in H, which must be positive definite: a trifle for the weight without penalty.
@@ -104,7 +104,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             ));
         }
         let design = Design::new(blocks.inputs(), blocks.outputs()).with_matrix();
-        let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
+        let masses = Masses::new(blocks.len(), problem.sample_weights.as_deref())?;
         let outer = OuterProblem::new(blocks, L2, problem.lambda, problem)?;
         let mut ridge = vec![problem.lambda; blocks.dim()];
         let mut damped = ridge.clone();
@@ -112,7 +112,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             ridge[free.column] = 0.0;
             // The largest curvature that its column can have, or λ if the column is zero.
             let square =
-                |(i, mass): (usize, &f64)| mass * design.rows.row(i).get(free.column).powi(2);
+                |(i, mass): (usize, f64)| mass * design.rows.row(i).get(free.column).powi(2);
             // That of a smoothed loss is not known ahead: as if its width were one.
             let smooth = if blocks.is_curved() { blocks.smoothness() } else { 1.0 };
             let most = masses.iter().enumerate().map(square).sum::<f64>() / smooth;
@@ -381,6 +381,9 @@ impl<B: CurvedBlocks> Newton<'_, B> {
         if !sound {
             return Err(foreign_state());
         }
+        // Only where the losses have tangents that may pay.
+        self.tangents_pay &= tangents_pay;
+        let tangent = tangent.filter(|_| self.tangents_pay);
         self.smoothing = smoothing;
         let pool = Arc::clone(&self.pool);
         parallel::install(&pool, || {
@@ -396,7 +399,6 @@ impl<B: CurvedBlocks> Newton<'_, B> {
             Ok(())
         })?;
         (self.w, self.steepest, self.best) = (w, steepest, best);
-        self.tangents_pay = tangents_pay;
         Ok(())
     }
 }
@@ -500,5 +502,96 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
 
     fn into_model(self) -> Solution<B::Point> {
         self.best.into_solution(|| self.w, Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::{Random, Rows};
+    use crate::structure::{Choice, LinearBlocks};
+    use crate::term::ScalarLoss;
+
+    type Change = fn(&mut State<f64>);
+
+    fn smoothing(state: &mut State<f64>) -> &mut Smoothing {
+        state.smoothing.as_mut().expect("a hinge is smoothed")
+    }
+
+    const REFUSED: [Change; 11] = [
+        |state| state.smoothing = None,
+        |state| smoothing(state).width = 0.0,
+        |state| smoothing(state).width = -1.0,
+        |state| smoothing(state).width = f64::NAN,
+        |state| smoothing(state).width = f64::INFINITY,
+        |state| drop(smoothing(state).centres.pop()),
+        |state| smoothing(state).centres[0] = f64::NAN,
+        |state| drop(state.w.pop()),
+        |state| drop(state.a.pop()),
+        |state| state.w[0] = f64::INFINITY,
+        |state| state.steepest = f64::NAN,
+    ];
+
+    const TAKEN: [Change; 11] = [
+        |state| smoothing(state).centres.fill(1e9),
+        |state| smoothing(state).centres.fill(-0.5),
+        |state| smoothing(state).width = 1e6,
+        |state| smoothing(state).width = 1e-300,
+        |state| smoothing(state).per_column = 0,
+        |state| smoothing(state).per_column = usize::MAX,
+        |state| (smoothing(state).rounds, smoothing(state).steps) = (u32::MAX, u32::MAX),
+        |state| state.a.fill(7.0),
+        |state| state.w.fill(100.0),
+        |state| state.tangents_pay = true,
+        |state| state.tangent = Some(Tangent { slopes: vec![1.0; state.a.len()], gap: 0.0 }),
+    ];
+
+    /// A forged state of smoothed losses is refused, or what comes of it is certified as it is.
+    #[test]
+    fn no_forged_state_moves_a_bound_beyond_the_optimum() -> Result<()> {
+        let mut random = Random::new(9);
+        let rows: Vec<Vec<f64>> =
+            (0..40).map(|_| (0..3).map(|_| random.unit() - 0.5).collect()).collect();
+        let noisy = |row: &Vec<f64>, noise: f64| if row[0] + noise > 0.0 { 1.0 } else { -1.0 };
+        let targets = rows.iter().map(|row| noisy(row, random.unit() - 0.5)).collect();
+        let rows = Rows::dense(&rows)?;
+        let blocks = LinearBlocks::new(&rows, targets, ScalarLoss::Hinge, Choice::I)?;
+        let problem = dual::Settings { lambda: 0.01, ..dual::Settings::default() };
+        let new = || Newton::new(&blocks, &problem, &NewtonSettings::default());
+        let steps = |solver: &mut Newton<'_, _>, count: u64| {
+            let quota =
+                Quota { oracle_calls: u64::MAX, steps: count, pause: u64::MAX, halted: &|| false };
+            solver.advance(&quota)
+        };
+        let mut exact = new()?;
+        steps(&mut exact, 60)?;
+        let optimum = exact.certify()?.model;
+        assert!(optimum.relative_gap() < 1e-9);
+
+        let mut honest = new()?;
+        steps(&mut honest, 3)?;
+        honest.certify()?;
+        let forged = |change: &Change| {
+            let mut state = honest.state();
+            change(&mut state);
+            state
+        };
+        for (number, change) in REFUSED.iter().enumerate() {
+            assert!(new()?.resume(forged(change)).is_err(), "change {number}");
+        }
+        for (number, change) in TAKEN.iter().enumerate() {
+            let mut solver = new()?;
+            solver.resume(forged(change))?;
+            for _ in 0..4 {
+                let found = solver.certify()?;
+                for certificate in [found.model, found.iterate] {
+                    let off = certificate.rounding_error + optimum.rounding_error;
+                    assert!(certificate.primal + off >= optimum.dual, "change {number}");
+                    assert!(certificate.dual - off <= optimum.primal, "change {number}");
+                }
+                steps(&mut solver, 1)?;
+            }
+        }
+        Ok(())
     }
 }

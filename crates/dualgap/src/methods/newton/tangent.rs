@@ -13,6 +13,7 @@
 
 use super::blocks::CurvedBlocks;
 use super::design::Design;
+use crate::dual::problem::Masses;
 use crate::linalg::parallel;
 use crate::linalg::sum::squared_norm;
 use serde::{Deserialize, Serialize};
@@ -48,13 +49,13 @@ impl Step<'_> {
     /// Writes s̃ of some examples and `mass_i s̃_i`; returns `Σ mass_i e_i²/(2φ'')`.
     fn of_one_output<B: CurvedBlocks>(
         &self,
-        (blocks, masses): (&B, &[f64]),
+        (blocks, masses): (&B, &Masses),
         range: Range<usize>,
         [out, weighed]: [&mut [f64]; 2],
     ) -> f64 {
         let mut loss = 0.0;
         for (i, (out, weighed)) in range.zip(out.iter_mut().zip(weighed)) {
-            let (mass, curve) = (masses[i], self.begin.curves[i]);
+            let (mass, curve) = (masses.of(i), self.begin.curves[i]);
             if mass > 0.0 {
                 *out = self.begin.slopes[i] / mass + curve * self.moved[i];
                 blocks.confine(i, std::slice::from_mut(out));
@@ -68,7 +69,7 @@ impl Step<'_> {
     /// The same for K outputs, whose Hessian is diag δ − rr': its inverse on numbers that add up to zero is that of diag δ.
     fn of_several<B: CurvedBlocks>(
         &self,
-        (blocks, masses): (&B, &[f64]),
+        (blocks, masses): (&B, &Masses),
         range: Range<usize>,
         [out, weighed]: [&mut [f64]; 2],
     ) -> f64 {
@@ -76,8 +77,8 @@ impl Step<'_> {
         let (mut loss, mut rank_one) = (0.0, vec![0.0; k]);
         let (mut begin, mut end) = (rank_one.clone(), rank_one.clone());
         let each = out.chunks_exact_mut(k).zip(weighed.chunks_exact_mut(k));
-        for (i, (out, weighed)) in range.zip(each).filter(|&(i, _)| masses[i] > 0.0) {
-            let (mass, at) = (masses[i], i * k..(i + 1) * k);
+        for (i, (out, weighed)) in range.zip(each).filter(|&(i, _)| masses.of(i) > 0.0) {
+            let (mass, at) = (masses.of(i), i * k..(i + 1) * k);
             let (curve, slope) = (&self.begin.curves[at.clone()], &self.begin.slopes[at.clone()]);
             blocks.bend(i, curve, &self.moved[at.clone()], out);
             out.iter_mut().zip(slope).for_each(|(out, slope)| *out += slope / mass);
@@ -105,7 +106,7 @@ impl Tangent {
     pub fn of<B: CurvedBlocks>(
         design: &Design<'_>,
         blocks: &B,
-        masses: &[f64],
+        masses: &Masses,
         lambda: f64,
         step: Step<'_>,
     ) -> Option<Self> {

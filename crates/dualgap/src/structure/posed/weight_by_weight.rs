@@ -3,7 +3,7 @@
 use super::penalised::{self, UnderL1, regulariser, scaled, trained};
 use super::{Run, Sides, Solvable, SolverSettings, Start, Trained, other_solver};
 use crate::Result;
-use crate::dual::problem::masses;
+use crate::dual::problem::Masses;
 use crate::dual::pure_l1::check_pure_l1;
 use crate::dual::{Acceleration, Algorithm, Average, Settings, Witness, Witnessed};
 use crate::methods::coordinates;
@@ -87,7 +87,7 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
         return None;
     }
     if rows.width() > DRAWN.saturating_mul(blocks.len()) {
-        let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
+        let masses = Masses::new(blocks.len(), settings.sample_weights.as_deref()).ok()?;
         let (mut slopes, mut squares) = (vec![0.0; rows.width()], 0.0);
         for (i, mass) in masses.iter().enumerate() {
             let (mut slope, mut curve) = ([0.0], [0.0]);
