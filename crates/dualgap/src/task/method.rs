@@ -4,7 +4,7 @@ use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Setti
 use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::structure::posed::SolverSettings;
 use crate::structure::{Choice, Structure};
-use crate::term::Penalty;
+use crate::term::{Penalty, Regulariser};
 use crate::{Error, Result, Setting, ball};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -281,18 +281,31 @@ impl Method {
 
     /// Returns an error if runs of this structure under this penalty cannot have these settings, whatever their data.
     pub(super) fn check(&self, structure: &impl Structure, penalty: &Penalty) -> Result<()> {
+        let under = |check: fn(Regulariser) -> Result<()>| match penalty.regulariser() {
+            Some((_, regulariser)) => check(regulariser),
+            None => Ok(()),
+        };
         match (self, penalty) {
             (Self::Dual(method), _) => {
                 if let Some(option) = method.option {
                     structure.allows_option(option, penalty)?;
                 }
-                dual::check_free(&method.settings(*penalty, None, 0)?)
+                let settings = method.settings(*penalty, None, 0)?;
+                if let Penalty::Lasso { .. } = penalty {
+                    dual::pure_l1::check_settings(&settings)?;
+                }
+                dual::check_free(&settings)
             }
             (Self::Ball(settings), Penalty::Ball { ball, .. }) => {
                 settings.check(*ball)?;
                 structure.allows_in_ball(settings)
             }
-            _ => Ok(()),
+            (Self::Newton(_), _) => under(newton::check_penalty),
+            (Self::Coordinates(_), _) => under(coordinates::check_penalty),
+            (Self::Subgradient(_), _) => under(subgradient::check_penalty),
+            (Self::CuttingPlane(_), _) => under(cutting_plane::check_penalty),
+            (Self::ExponentiatedGradient(_), _) => under(exponentiated_gradient::check_penalty),
+            (Self::Auto | Self::Ball(_), _) => Ok(()),
         }
     }
 

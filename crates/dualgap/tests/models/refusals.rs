@@ -81,6 +81,26 @@ fn settings_that_a_solver_or_a_ball_has_not_are_refused_at_once() {
 }
 
 #[test]
+fn penalties_that_a_method_has_not_are_refused_at_once() {
+    let rows = [vec![1.0, 0.5], vec![-1.0, 0.5], vec![0.5, -1.0], vec![0.3, 1.0]];
+    let two = Examples::from_dense(&rows, &["a", "b", "a", "b"]).unwrap();
+    let logistic = Linear::new(ScalarLoss::Logistic);
+    let named = |name: &str| Method::named(name, false).unwrap();
+    let lasso = Penalty::lasso(0.1);
+    let net = Penalty::elastic_net(0.1, 0.1);
+    for penalty in [lasso, net] {
+        refused(logistic, penalty, named("newton"), &two, "for the penalty λ/2‖w‖²");
+        refused(logistic, penalty, named("ssg"), &two, "without an l1 norm");
+        refused(logistic, penalty, named("subgradient"), &two, "without an l1 norm");
+        refused(logistic, penalty, named("cutting-plane"), &two, "without an l1 norm");
+        refused(logistic, penalty, named("n-slack"), &two, "without an l1 norm");
+        refused(logistic, penalty, named("eg"), &two, "leave out the l1 norm");
+    }
+    refused(logistic, Penalty::ridge(0.1), named("coordinates"), &two, "give a positive σ");
+    refused(logistic, lasso, named("fw"), &two, "no batch steps");
+}
+
+#[test]
 fn options_of_prox_sdca_are_refused_at_once_where_there_are_none() {
     let names = ["a", "b"].map(String::from);
     let words = vec![vec![1.0, 0.0], vec![0.0, 1.0]];

@@ -47,8 +47,14 @@ const SMALLEST: f64 = 1e-13;
 const COPIES: usize = 13;
 const CHECKPOINT_COPIES: usize = 3;
 
-/// Returns an error for settings that a pure l1 problem does not go with.
+/// Returns an error for settings that a pure l1 problem of so many weights does not go with.
 pub(crate) fn check_pure_l1(dim: usize, settings: &Settings) -> Result<()> {
+    check_settings(settings)?;
+    settings.regulariser.check(dim)
+}
+
+/// The same whatever the number of weights is.
+pub(crate) fn check_settings(settings: &Settings) -> Result<()> {
     let sigma = settings.regulariser.l1;
     if !(sigma > 0.0 && sigma.is_finite()) {
         return Err(Error::setting("without lambda the l1 regularisation must be positive"));
@@ -64,7 +70,7 @@ pub(crate) fn check_pure_l1(dim: usize, settings: &Settings) -> Result<()> {
             "without lambda there are solvers of their own: no batch steps, no averages",
         ));
     }
-    settings.regulariser.check(dim)
+    Ok(())
 }
 
 /// Trains under `σ‖w‖₁` alone by dual steps around a centre; the settings' λ is not used. `squares` is the largest

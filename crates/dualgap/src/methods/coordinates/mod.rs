@@ -55,4 +55,4 @@ mod working_set;
 pub use settings::CoordinateSettings;
 pub(crate) use solver::{Coordinates, State};
 pub(crate) use squares::pays as matrix_pays;
-pub(crate) use train::{train_at, train_from};
+pub(crate) use train::{check_penalty, train_at, train_from};

@@ -5,6 +5,7 @@ use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
 use crate::methods::newton::CurvedBlocks;
 use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run_from};
+use crate::term::Regulariser;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,20 +58,28 @@ where
     run_from(solver, RunState::default(), budget, observer, sink)
 }
 
+/// Returns an error for a penalty that the method does not have.
+pub fn check_penalty(regulariser: Regulariser) -> Result<()> {
+    if !(regulariser.l1 > 0.0 && regulariser.l1.is_finite()) {
+        return Err(Error::setting(
+            "coordinate descent is for penalties with an l1 norm: give a positive σ, or take another method",
+        ));
+    }
+    if regulariser.q_norm {
+        return Err(Error::setting("coordinate descent is not for the q-norm: take dual ascent"));
+    }
+    Ok(())
+}
+
 fn made<'a, B: CurvedBlocks>(
     blocks: &'a B,
     problem: &dual::Settings,
     settings: CoordinateSettings,
     keeps: bool,
 ) -> Result<Coordinates<'a, B>> {
-    let (sigma, lambda) = (problem.regulariser.l1, problem.lambda);
-    if !(sigma > 0.0 && sigma.is_finite() && lambda >= 0.0 && lambda.is_finite()) {
-        return Err(Error::setting(
-            "coordinate descent is for penalties with an l1 norm: σ is positive, and λ is not negative",
-        ));
-    }
-    if problem.regulariser.q_norm {
-        return Err(Error::setting("coordinate descent is not for the q-norm: take dual ascent"));
+    check_penalty(problem.regulariser)?;
+    if !(problem.lambda >= 0.0 && problem.lambda.is_finite()) {
+        return Err(Error::setting("λ must not be negative"));
     }
     problem.regulariser.check(blocks.dim())?;
     // The weights, their slopes, those of a trial and of the certificate, each with a compensated copy; the columns, dense

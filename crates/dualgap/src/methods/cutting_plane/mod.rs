@@ -44,4 +44,5 @@ mod solver;
 mod train;
 
 pub use settings::{CuttingPlaneSettings, Slacks};
+pub(crate) use train::check_penalty;
 pub use train::{train, train_from};

@@ -72,16 +72,22 @@ pub fn train_from<B: Witnessed>(
     run_from(solver, state, budget, observer, sink)
 }
 
-/// Returns an error for a regulariser that the master problem does not have, or if memory has no room for the weights:
-/// w, the change of a joint step, the best weights, the planes of the beginning and a compensated sum; and for a
-/// checkpoint the state, its bytes, and the bytes of the file. Room for further planes is looked for as they come.
-fn check<B: Blocks>(blocks: &B, regulariser: Regulariser, stored: bool) -> Result<()> {
+/// Returns an error for a penalty that the method does not have.
+pub fn check_penalty(regulariser: Regulariser) -> Result<()> {
     if !regulariser.is_plain() || regulariser.free.is_some() {
         return Err(Error::setting(
             "cutting planes go with the penalty λ/2‖w‖² alone: without an l1 norm, the q-norm, weights that must not \
              be negative, and weights without a penalty",
         ));
     }
+    Ok(())
+}
+
+/// Returns an error for a regulariser that the master problem does not have, or if memory has no room for the weights:
+/// w, the change of a joint step, the best weights, the planes of the beginning and a compensated sum; and for a
+/// checkpoint the state, its bytes, and the bytes of the file. Room for further planes is looked for as they come.
+fn check<B: Blocks>(blocks: &B, regulariser: Regulariser, stored: bool) -> Result<()> {
+    check_penalty(regulariser)?;
     let (copies, points) = if stored { (10, 6) } else { (7, 3) };
     let others = blocks.numbers().saturating_mul(points);
     Need { weights: blocks.dim(), copies, others }.check()

@@ -51,4 +51,5 @@ mod train;
 pub use expectation::ExpectationBlocks;
 pub use settings::GradientSettings;
 pub use solver::ExponentiatedGradient;
+pub(crate) use train::check_penalty;
 pub use train::{train, train_from};

@@ -11,6 +11,17 @@ use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// Returns an error for a penalty that the method does not have.
+pub fn check_penalty(regulariser: Regulariser) -> Result<()> {
+    if !regulariser.is_plain() || regulariser.free.is_some() {
+        return Err(Error::setting(
+            "exponentiated gradient goes with the squared norm of all weights: leave out the l1 norm, nonnegative and \
+             free weights, or take block-coordinate Frank-Wolfe",
+        ));
+    }
+    Ok(())
+}
+
 /// Trains under `λ/2‖w‖²` from the uniform distributions.
 pub fn train<B>(
     blocks: &B,
@@ -65,12 +76,7 @@ pub fn train_from<B>(
 where
     B: ExpectationBlocks<Point: Serialize + DeserializeOwned>,
 {
-    if !regulariser.is_plain() || regulariser.free.is_some() {
-        return Err(Error::setting(
-            "exponentiated gradient goes with the squared norm of all weights: leave out the l1 norm, nonnegative and \
-             free weights, or take block-coordinate Frank-Wolfe",
-        ));
-    }
+    check_penalty(regulariser)?;
     check_memory(blocks, sink.is_some())?;
     let (solver, state) = match begin {
         Begin::Fresh => {

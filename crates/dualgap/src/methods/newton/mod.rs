@@ -51,4 +51,4 @@ pub(crate) use cost::{
 pub(super) use design::{Design as RowDesign, second_orders};
 pub use settings::{Equations, NewtonSettings};
 pub(crate) use solver::Newton;
-pub(crate) use train::{train_after, train_at, train_from, train_instead};
+pub(crate) use train::{check_penalty, train_after, train_at, train_from, train_instead};

@@ -5,6 +5,7 @@ use super::{Newton, NewtonSettings};
 use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
 use crate::run::{Budget, CheckpointSink, Observer, Progress, Report, RunState, run_from};
+use crate::term::Regulariser;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,13 +145,18 @@ impl Observer for Later<'_> {
     }
 }
 
-fn check<B: CurvedBlocks>(blocks: &B, problem: &dual::Settings) -> Result<()> {
-    let regulariser = problem.regulariser;
+/// Returns an error for a penalty that the method does not have.
+pub fn check_penalty(regulariser: Regulariser) -> Result<()> {
     if !regulariser.is_plain() {
         return Err(Error::setting(
             "Newton's method is for the penalty λ/2‖w‖², without an l1 norm, a q-norm or nonnegative weights",
         ));
     }
+    Ok(())
+}
+
+fn check<B: CurvedBlocks>(blocks: &B, problem: &dual::Settings) -> Result<()> {
+    check_penalty(problem.regulariser)?;
     // w, the best weights, the gradient, the direction and its trial; conjugate gradients have four more.
     let others = blocks.numbers().saturating_mul(6);
     Need { weights: blocks.dim(), copies: 12, others }.check()

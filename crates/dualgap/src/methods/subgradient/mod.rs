@@ -35,4 +35,5 @@ mod train;
 
 pub use settings::{SubgradientAverage, SubgradientMethod, SubgradientSettings};
 pub use solver::Subgradient;
+pub(crate) use train::check_penalty;
 pub use train::{train, train_from};

@@ -69,6 +69,17 @@ pub fn train_from<B: Witnessed>(
     run_from(method, state, budget, observer, sink)
 }
 
+/// Returns an error for a penalty that the method does not have.
+pub fn check_penalty(regulariser: Regulariser) -> Result<()> {
+    if !regulariser.is_plain() || regulariser.free.is_some() {
+        return Err(Error::setting(
+            "subgradient steps are for the penalty λ/2‖w‖² of all weights alone, without an l1 norm, a q-norm, nonnegative \
+             or free weights",
+        ));
+    }
+    Ok(())
+}
+
 /// Returns an error for settings that no run supports, and if memory has no room for the weights and points.
 fn check<B: Blocks>(
     blocks: &B,
@@ -77,12 +88,7 @@ fn check<B: Blocks>(
     stored: bool,
 ) -> Result<()> {
     settings.check()?;
-    if !regulariser.is_plain() || regulariser.free.is_some() {
-        return Err(Error::setting(
-            "subgradient steps are for the penalty λ/2‖w‖² of all weights alone, without an l1 norm, a q-norm, nonnegative \
-             or free weights",
-        ));
-    }
+    check_penalty(regulariser)?;
     // u, w, the best weights, v of the two means and of the shadow; a direction of the shadow and its weights; a compensated
     // sum with its rounded value; for a checkpoint the state, its bytes, and the bytes of the file.
     let copies = 11 + Averages::copies(settings.average) + if stored { 3 } else { 0 };

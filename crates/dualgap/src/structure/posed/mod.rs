@@ -217,7 +217,7 @@ pub(crate) struct Trained {
 
 /// Returns the error for a solver that does not go with the problem.
 fn other_solver() -> Error {
-    Error::setting("weights in a ball have solvers of their own, and penalties the engine")
+    Error::setting("this solver is for other penalties, or for weights in a ball")
 }
 
 /// Returns the ball of a penalty, and μ.
