@@ -524,10 +524,16 @@ mod tests {
         |state| smoothing(state).width = -1.0,
         |state| smoothing(state).width = f64::NAN,
         |state| smoothing(state).width = f64::INFINITY,
-        |state| drop(smoothing(state).centres.pop()),
+        |state| {
+            smoothing(state).centres.pop();
+        },
         |state| smoothing(state).centres[0] = f64::NAN,
-        |state| drop(state.w.pop()),
-        |state| drop(state.a.pop()),
+        |state| {
+            state.w.pop();
+        },
+        |state| {
+            state.a.pop();
+        },
         |state| state.w[0] = f64::INFINITY,
         |state| state.steepest = f64::NAN,
     ];
