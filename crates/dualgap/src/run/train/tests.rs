@@ -64,32 +64,6 @@ fn certification_takes_at_most_a_quarter_of_the_solving_work() {
     assert_eq!(report.history.len() as u64, certifications);
 }
 
-#[test]
-fn a_certificate_comes_sooner_where_the_gap_promises_much() {
-    // After four and eight passes as ever; a tenth of a pass is missing, and the next one is due after twelve.
-    let report = run(Halving::new(), &Budget::relative(0.94 * (-8.0_f64).exp2()), &mut ()).unwrap();
-    assert_eq!((report.model, report.stop), ((90, 3), Stop::GapReached));
-    // Two passes too few to be worth it.
-    let report = run(Halving::new(), &Budget::relative(0.9 * (-9.0_f64).exp2()), &mut ()).unwrap();
-    assert_eq!(report.model, (120, 3));
-    // A gap that stands still promises nothing, nor does one without a tolerance.
-    let of = |gap: f64, calls: u64| {
-        let side = |value| Measured { value, error: 0.0 };
-        let certificate = Certificate::new(side(1.0), side(1.0 - gap), true).unwrap();
-        let work = Work { steps: calls, oracle_calls: calls };
-        let state = RunState { work, ..RunState::default() };
-        progress(&state, 10, &Certified { model: certificate, iterate: certificate })
-    };
-    let (still, falls) = ([of(0.1, 40), of(0.1, 80)], [of(0.1, 40), of(0.01, 80)]);
-    let budget = Budget::relative(1e-3);
-    assert_eq!(promised(&[], 10, &budget), None);
-    assert_eq!(promised(&still, 10, &budget), None);
-    assert_eq!(promised(&falls, 10, &Budget::passes(9)), None);
-    assert_eq!(promised(&falls, 10, &Budget::relative(0.0)), None);
-    assert_eq!(promised(&falls, 10, &budget), Some(140));
-    assert_eq!(promised(&falls[..1], 10, &budget), Some(150));
-}
-
 /// A solver that knows its gap.
 struct Knowing(Halving);
 
