@@ -346,6 +346,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.outlook.as_ref().and_then(Outlook::expected)
     }
 
+    /// Whether visits tell anything of the next certificate.
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.outlook.is_some()
+    }
+
     /// What the visits have told is of another problem, or of other points.
     fn forget_outlook(&mut self) {
         if let Some(outlook) = &mut self.outlook {
@@ -553,6 +558,10 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     fn expected(&self) -> Option<Expected> {
         let off = if self.problem.blocks.smoothness() > 0.0 { f64::INFINITY } else { 1.0 };
         self.foreseen().map(|expected| Expected { off: expected.off * off, ..expected })
+    }
+
+    fn may_hasten(&self) -> bool {
+        self.looks_ahead()
     }
 
     fn weights(&self) -> &[f64] {

@@ -168,6 +168,16 @@ pub(crate) fn map_ranges<T: Send>(
     map_mut(&mut ranges, || (), |(), _, range| work(range.clone()))
 }
 
+/// Returns what the parts have, one after the other; a single part is not copied.
+pub(crate) fn joined<T>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let all = parts.iter().map(Vec::len).sum::<usize>();
+    let mut parts = parts.into_iter();
+    let mut joined = parts.next().unwrap_or_default();
+    joined.reserve_exact(all - joined.len());
+    parts.for_each(|part| joined.extend(part));
+    joined
+}
+
 /// Calls `work` on every part of the numbers below `count` and on the parts of several arrays that belong to it, each with
 /// its own width per number, on the threads of the current pool; the results are in order.
 pub(crate) fn fill_ranges<T: Send, const N: usize>(
@@ -237,6 +247,15 @@ mod tests {
 
     fn pool(threads: usize) -> Pool {
         Pool::new(threads).unwrap()
+    }
+
+    #[test]
+    fn parts_are_joined_in_order() {
+        assert_eq!(joined(vec![vec![1, 2], vec![], vec![3]]), [1, 2, 3]);
+        let alone = vec![7; 5];
+        let place = alone.as_ptr();
+        assert_eq!(joined(vec![alone]).as_ptr(), place, "it is not copied");
+        assert!(joined::<u8>(Vec::new()).is_empty());
     }
 
     #[test]

@@ -99,23 +99,19 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether a gap can end the run.
-    pub(super) fn has_tolerance(&self) -> bool {
-        self.relative.is_some() || self.absolute.is_some()
+    /// Returns the largest gap that ends the run at this primal value, if any gap does.
+    pub(super) fn allowed(&self, primal: f64) -> Option<f64> {
+        let relative = self.relative.map(|share| share * primal.abs());
+        self.absolute.into_iter().chain(relative).reduce(f64::max)
     }
 
     /// Whether a certificate of about these values would meet one of the tolerances.
     pub(super) fn would_be_met(&self, expected: Expected) -> bool {
-        let Expected { primal, gap, .. } = expected;
-        self.absolute.is_some_and(|tolerance| gap <= tolerance)
-            || self.relative.is_some_and(|share| gap <= share * primal.abs())
+        self.allowed(expected.primal).is_some_and(|allowed| expected.gap <= allowed)
     }
 
     /// Whether the certificate, rounding included, meets one of the tolerances.
     pub fn is_met(&self, certificate: &Certificate) -> bool {
-        self.absolute.is_some_and(|tolerance| certificate.is_within(tolerance))
-            || self
-                .relative
-                .is_some_and(|share| certificate.is_within(share * certificate.primal.abs()))
+        self.allowed(certificate.primal).is_some_and(|allowed| certificate.is_within(allowed))
     }
 }

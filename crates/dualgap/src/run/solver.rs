@@ -101,6 +101,12 @@ pub trait Solver {
         None
     }
 
+    /// Whether a certification may come sooner than it is due, where the pace of the last ones promises that it ends the run. When that
+    /// is depends on the tolerance, which steps must not: so it is for solvers that are not moved by being certified.
+    fn may_hasten(&self) -> bool {
+        false
+    }
+
     /// Returns the certificate of the model, if the solver proved it when it resumed from an earlier run's state. For
     /// solvers whose state changes with a certification.
     fn proved(&self) -> Option<Result<Certificate>> {

@@ -84,6 +84,11 @@ pub(crate) trait Rule<'a, B: Blocks, L: Link>: Sized + Send + Sync {
         None
     }
 
+    /// Whether certifications change nothing of the steps but when acceleration is tried.
+    fn may_hasten(&self, _: &Centred<'a, B, L>) -> bool {
+        false
+    }
+
     /// Whether the centre may still move.
     fn moves(&self, centred: &Centred<'a, B, L>) -> bool;
 
@@ -204,6 +209,10 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> Solver for ProximalPoint<'a, B, 
 
     fn expected(&self) -> Option<Expected> {
         self.rule.expected(&self.centred)
+    }
+
+    fn may_hasten(&self) -> bool {
+        self.rule.may_hasten(&self.centred)
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {

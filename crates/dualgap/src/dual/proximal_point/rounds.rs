@@ -344,6 +344,10 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
         foreseen.map(|expected| Expected { off: f64::INFINITY, ..expected })
     }
 
+    fn may_hasten(&self, centred: &Centred<'a, B, L>) -> bool {
+        centred.engine.looks_ahead() && !self.moves(centred)
+    }
+
     fn moves(&self, _: &Centred<'a, B, L>) -> bool {
         self.memory.accelerated || self.outer.free().is_some()
     }

@@ -400,7 +400,7 @@ pub fn smoothed_slopes<B: CurvedBlocks>(
 }
 
 /// Returns the range in blocks of neighbours.
-fn blocks_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub fn blocks_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(BLOCK).map(move |start| start..(start + BLOCK).min(end))
 }

@@ -7,7 +7,7 @@ use super::conjugate_gradient;
 use super::cost::{Way, suits_corners};
 #[cfg(feature = "low-rank")]
 use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
-use super::design::{Derivatives, Design, smoothed_slopes};
+use super::design::{Derivatives, Design, blocks_of, smoothed_slopes};
 #[cfg(feature = "low-rank")]
 use super::kronecker::Kronecker;
 use super::point::{End, Local};
@@ -443,11 +443,15 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             let tangent = self.local.as_ref().and_then(|local| local.tangent.as_ref());
             let of_part = |range: std::ops::Range<usize>| {
                 if let Some(around) = &self.smoothing {
-                    let mut slopes = vec![0.0; range.len() * k];
-                    let of_range = &a[range.start * k..range.end * k];
-                    smoothed_slopes(blocks, around, range.start, of_range, &mut slopes);
-                    let each = range.zip(slopes.chunks_exact(k));
-                    return Ok(each.map(|(i, slope)| blocks.opposite(i, slope)).collect());
+                    let (mut points, mut slopes) = (Vec::with_capacity(range.len()), Vec::new());
+                    for block in blocks_of(range) {
+                        slopes.resize(block.len() * k, 0.0);
+                        let of_block = &a[block.start * k..block.end * k];
+                        smoothed_slopes(blocks, around, block.start, of_block, &mut slopes);
+                        let each = block.zip(slopes.chunks_exact(k));
+                        points.extend(each.map(|(i, slope)| blocks.opposite(i, slope)));
+                    }
+                    return Ok(points);
                 }
                 let mut slope = vec![0.0; k];
                 let of_example = |i: usize| match tangent {
@@ -457,7 +461,7 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
                 Ok(range.map(of_example).collect::<Vec<_>>())
             };
             let parts = parallel::map_ranges(blocks.len(), self.design.parts(), of_part)?;
-            let points: Vec<B::Point> = parts.into_iter().flatten().collect();
+            let points: Vec<B::Point> = parallel::joined(parts);
             let points = self.problem.balanced(&points)?.unwrap_or(points);
             let (primal, dual) = (self.problem.primal(&w)?, self.problem.dual(&points)?.value);
             let iterate = primal.certificate(dual)?;

@@ -3,7 +3,9 @@
 //! The loop solves for a while, certifies, and checks whether to stop. Counted work decides when to certify: a
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
-//! need not be certified every fourth. A solver that knows about what a certificate would say is certified when that is
+//! need not be certified every fourth. Where certifications do not move a solver, one comes sooner if the gap falls so fast that the
+//! tolerance will be met long before.
+//! A solver that knows about what a certificate would say is certified when that is
 //! enough, and where it is far from enough, only when its work has doubled. The clock can stop a run and does nothing else.
 
 use crate::run::{
@@ -37,6 +39,29 @@ fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64) -> 
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
     // In whole passes: a certificate is most useful when every block has been visited.
     ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass)
+}
+
+/// The gap may fall more slowly than it did, by this factor, ...
+const SLOWER: f64 = 1.3;
+
+/// ... and a certificate comes sooner only if that saves the work of more than so many: it may be in vain. By the gaps after every pass of
+/// dual ascent on five data sets (hinges and logistic losses, λ from 1e-4 to 10/n, 152 tolerances from 0.1 to 1e-6 in all) passes and
+/// certificates together are 4 % fewer so, for some tolerances 30 %, and more for none.
+const SAVES: f64 = 2.0;
+
+/// Returns the number of oracle calls after which the gap will meet the tolerance if it goes on falling as it did since the
+/// certificate before the last, or, after the first one, since it was the whole objective.
+fn promised(before: &[Progress], pass: u64, budget: &Budget) -> Option<u64> {
+    let (last, earlier) = before.split_last()?;
+    let Progress { certificate, work, .. } = last;
+    let (gap, allowed) = (certificate.gap_bound(), budget.allowed(certificate.primal)?);
+    let since = earlier.last().map_or((certificate.primal.abs(), 0), |progress| {
+        (progress.certificate.gap_bound(), progress.work.oracle_calls)
+    });
+    let rate = (since.0 / gap).ln() / (work.oracle_calls - since.1) as f64;
+    let calls = SLOWER * (gap / allowed).ln() / rate;
+    let passes = ((work.oracle_calls as f64 + calls) / pass as f64).ceil();
+    (calls > 0.0 && passes.is_finite()).then(|| (passes as u64).saturating_mul(pass))
 }
 
 /// A deadline that the solver checks after every step. Only some checks read the clock, fewer if the steps are short:
@@ -131,6 +156,7 @@ trait Drive {
     fn certify(&mut self) -> Result<Certified>;
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified>;
     fn expected(&self) -> Option<Expected>;
+    fn may_hasten(&self) -> bool;
     fn proved(&self) -> Option<Result<Certificate>>;
     fn may_stall(&self) -> bool;
     fn weights(&self) -> &[f64];
@@ -167,6 +193,10 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
 
     fn expected(&self) -> Option<Expected> {
         self.solver.expected()
+    }
+
+    fn may_hasten(&self) -> bool {
+        self.solver.may_hasten()
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
@@ -238,7 +268,7 @@ fn ends(expected: Expected, budget: &Budget, refuted: Option<f64>) -> bool {
 /// Whether a certificate would be in vain, even if the solver expects too much. A run without a tolerance is one that somebody
 /// watches: only where a solver knows its gap is there nothing to be learned.
 fn is_far(expected: Expected, budget: &Budget) -> bool {
-    let asked = budget.has_tolerance() || expected.off <= 1.0;
+    let asked = budget.allowed(expected.primal).is_some() || expected.off <= 1.0;
     asked && !budget.would_be_met(Expected { gap: expected.gap / expected.off, ..expected })
 }
 
@@ -296,7 +326,10 @@ fn drive(
         return Ok((state, last, stop));
     }
     loop {
-        let due = next_certification(&state.history, pass, cost, budget.certify_share).min(limit);
+        let due = next_certification(&state.history, pass, cost, budget.certify_share);
+        let saves = |sooner: &u64| (due as f64) > *sooner as f64 + SAVES * cost * pass as f64;
+        let promised = promised(&state.history, pass, budget).filter(saves);
+        let due = promised.filter(|_| solver.may_hasten()).unwrap_or(due).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
         let mut claimed = None; // the gap that the next certificate may refute

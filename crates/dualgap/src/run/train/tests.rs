@@ -8,11 +8,12 @@ struct Halving {
     calls: u64,
     certifications: u64,
     interrupt_at: Option<(u64, crate::run::Interrupt)>,
+    hastens: bool,
 }
 
 impl Halving {
     fn new() -> Self {
-        Self { calls: 0, certifications: 0, interrupt_at: None }
+        Self { calls: 0, certifications: 0, interrupt_at: None, hastens: false }
     }
 }
 
@@ -45,6 +46,10 @@ impl Solver for Halving {
         Ok(Certified { model: certificate, iterate: certificate })
     }
 
+    fn may_hasten(&self) -> bool {
+        self.hastens
+    }
+
     fn weights(&self) -> &[f64] {
         &[]
     }
@@ -62,6 +67,35 @@ fn certification_takes_at_most_a_quarter_of_the_solving_work() {
     assert!(certifications * 10 * 4 <= calls, "{certifications} after {calls} calls");
     assert!(report.certificate.gap() <= 1e-6 * report.certificate.primal);
     assert_eq!(report.history.len() as u64, certifications);
+}
+
+#[test]
+fn a_certificate_comes_sooner_where_the_gap_promises_much() {
+    // After four and eight passes as ever; a tenth of a pass is missing, and the next one is due after twelve.
+    let work = |hastens: bool, tolerance: f64| {
+        let solver = Halving { hastens, ..Halving::new() };
+        run(solver, &Budget::relative(tolerance), &mut ()).unwrap().model
+    };
+    let tolerance = 0.94 * (-8.0_f64).exp2();
+    assert_eq!((work(true, tolerance), work(false, tolerance)), ((90, 3), (120, 3)));
+    // Two passes are too few to be worth it.
+    assert_eq!(work(true, 0.9 * (-9.0_f64).exp2()), (120, 3));
+    // A gap that stands still promises nothing, nor does one without a tolerance.
+    let of = |gap: f64, calls: u64| {
+        let side = |value| Measured { value, error: 0.0 };
+        let certificate = Certificate::new(side(1.0), side(1.0 - gap), true).unwrap();
+        let work = Work { steps: calls, oracle_calls: calls };
+        let state = RunState { work, ..RunState::default() };
+        progress(&state, 10, &Certified { model: certificate, iterate: certificate })
+    };
+    let (still, falls) = ([of(0.1, 40), of(0.1, 80)], [of(0.1, 40), of(0.01, 80)]);
+    let budget = Budget::relative(1e-3);
+    assert_eq!(promised(&[], 10, &budget), None);
+    assert_eq!(promised(&still, 10, &budget), None);
+    assert_eq!(promised(&falls, 10, &Budget::passes(9)), None);
+    assert_eq!(promised(&falls, 10, &Budget::relative(0.0)), None);
+    assert_eq!(promised(&falls, 10, &budget), Some(140));
+    assert_eq!(promised(&falls[..1], 10, &budget), Some(150));
 }
 
 /// A solver that knows its gap.
