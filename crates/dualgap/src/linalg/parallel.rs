@@ -254,7 +254,8 @@ mod tests {
         assert_eq!(joined(vec![vec![1, 2], vec![], vec![3]]), [1, 2, 3]);
         let alone = vec![7; 5];
         let place = alone.as_ptr();
-        assert_eq!(joined(vec![alone]).as_ptr(), place, "it is not copied");
+        let whole = joined(vec![alone]);
+        assert_eq!(whole.as_ptr(), place, "it is not copied");
         assert!(joined::<u8>(Vec::new()).is_empty());
     }
 
