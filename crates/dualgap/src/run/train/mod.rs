@@ -64,6 +64,15 @@ fn promised(before: &[Progress], pass: u64, budget: &Budget) -> Option<u64> {
     (calls > 0.0 && passes.is_finite()).then(|| (passes as u64).saturating_mul(pass))
 }
 
+/// Returns the number of oracle calls after which the next certification is due.
+fn due(solver: &dyn Drive, before: &[Progress], pass: u64, budget: &Budget) -> u64 {
+    let cost = solver.passes_per_certification();
+    let due = next_certification(before, pass, cost, budget.certify_share);
+    let saves = |sooner: &u64| due as f64 > *sooner as f64 + SAVES * cost * pass as f64;
+    let sooner = promised(before, pass, budget).filter(|_| solver.may_hasten()).filter(saves);
+    sooner.unwrap_or(due)
+}
+
 /// A deadline that the solver checks after every step. Only some checks read the clock, fewer if the steps are short:
 /// reading it would cost as much as a short step itself.
 struct Watch {
@@ -315,7 +324,6 @@ fn drive(
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
-    let cost = solver.passes_per_certification();
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -326,10 +334,7 @@ fn drive(
         return Ok((state, last, stop));
     }
     loop {
-        let due = next_certification(&state.history, pass, cost, budget.certify_share);
-        let saves = |sooner: &u64| (due as f64) > *sooner as f64 + SAVES * cost * pass as f64;
-        let promised = promised(&state.history, pass, budget).filter(saves);
-        let due = promised.filter(|_| solver.may_hasten()).unwrap_or(due).min(limit);
+        let due = due(solver, &state.history, pass, budget).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
         let mut claimed = None; // the gap that the next certificate may refute
