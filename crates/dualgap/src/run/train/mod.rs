@@ -4,9 +4,8 @@
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
 //! need not be certified every fourth. Where certifications do not move a solver, one comes sooner if the gap falls so fast that the
-//! tolerance will be met long before.
-//! A solver that knows about what a certificate would say is certified when that is
-//! enough, and where it is far from enough, only when its work has doubled. The clock can stop a run and does nothing else.
+//! tolerance will be met long before. A solver that knows about what a certificate would say is certified when that is enough, and
+//! where it is far from enough, only when its work has doubled. The clock can stop a run and does nothing else.
 
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Expected, Observer, Progress,
@@ -58,7 +57,7 @@ fn promised(before: &[Progress], pass: u64, budget: &Budget) -> Option<u64> {
     let since = earlier.last().map_or((certificate.primal.abs(), 0), |progress| {
         (progress.certificate.gap_bound(), progress.work.oracle_calls)
     });
-    let rate = (since.0 / gap).ln() / (work.oracle_calls - since.1) as f64;
+    let rate = (since.0 / gap).ln() / (work.oracle_calls as f64 - since.1 as f64);
     let calls = SLOWER * (gap / allowed).ln() / rate;
     let passes = ((work.oracle_calls as f64 + calls) / pass as f64).ceil();
     (calls > 0.0 && passes.is_finite()).then(|| (passes as u64).saturating_mul(pass))

@@ -96,6 +96,8 @@ fn a_certificate_comes_sooner_where_the_gap_promises_much() {
     assert_eq!(promised(&falls, 10, &Budget::relative(0.0)), None);
     assert_eq!(promised(&falls, 10, &budget), Some(140));
     assert_eq!(promised(&falls[..1], 10, &budget), Some(150));
+    // Nor does a history that runs backward, as a forged one may.
+    assert_eq!(promised(&[of(0.1, 80), of(0.01, 40)], 10, &budget), None);
 }
 
 /// A solver that knows its gap.
